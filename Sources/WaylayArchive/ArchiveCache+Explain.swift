@@ -119,17 +119,3 @@ extension CacheDecision {
     }
   }
 }
-
-extension URLRequest.CachePolicy {
-  fileprivate var label: String {
-    switch self {
-    case .useProtocolCachePolicy: "useProtocolCachePolicy"
-    case .reloadIgnoringLocalCacheData: "reloadIgnoringLocalCacheData"
-    case .reloadIgnoringLocalAndRemoteCacheData: "reloadIgnoringLocalAndRemoteCacheData"
-    case .returnCacheDataElseLoad: "returnCacheDataElseLoad"
-    case .returnCacheDataDontLoad: "returnCacheDataDontLoad"
-    case .reloadRevalidatingCacheData: "reloadRevalidatingCacheData"
-    @unknown default: "policy \(rawValue)"
-    }
-  }
-}

@@ -92,7 +92,7 @@ extension ArchivePolicy {
       return ResponseOutcome(.network, ArchiveReason(.method, "body"))
     }
     let now = response.responseTime
-    let method = options.isKeyedByBody ? .get : request.method
+    let method = options.method(of: request)
     if response.status == 304, !decision.validating.isEmpty {
       return notModified(response, request, method, decision, records, options)
     }
@@ -118,8 +118,7 @@ extension ArchivePolicy {
     for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime,
     options: CacheOptions = CacheOptions()
   ) -> (reply: CacheReply, reason: ArchiveReason)? {
-    inPlaceOfError(
-      request, options.isKeyedByBody ? .get : request.method, decision, records, now, options, isUnreachable: true)
+    inPlaceOfError(request, options.method(of: request), decision, records, now, options, isUnreachable: true)
   }
 
   private func inPlaceOfError(
@@ -253,11 +252,7 @@ extension ArchivePolicy {
       // Nothing says that the whole response is outdated, and a part is no substitute for it.
       return ResponseOutcome(.network, ArchiveReason(.unusablePart, "validator"))
     }
-    var outcome = ResponseOutcome(
-      .network, ArchiveReason(.stored, about: record, at: record.responseTime))
-    outcome.storing = .new(record)
-    supersede(request, records, by: record, &outcome)
-    return outcome
+    return keep(record, request, records)
   }
 
   /// Section 3.4: the same strong validator, and no two lengths.
@@ -342,7 +337,7 @@ extension ArchivePolicy {
   /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no
   /// coding of their own was undone before they came here.
   private func isPlain(_ part: ContentRange, _ fields: HTTPFields) -> Bool {
-    if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty { return false }
+    if fields.hasCoding { return false }
     guard !fields.contains(.transferEncoding), let text = fields.first(.contentLength),
       let length = FieldBytes.number(Array(text.utf8)[...])
     else { return true }

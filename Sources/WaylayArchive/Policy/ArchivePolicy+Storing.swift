@@ -27,7 +27,7 @@ extension ArchivePolicy {
     let directives = ResponseDirectives(response.fields)
     if let refusal = refusal(of: response, directives, to: request, options) { return .refuse(refusal) }
     var record = record(of: response, to: request, options)
-    record.method = request.method == .head && !options.isKeyedByBody ? .head : .get
+    record.method = options.method(of: request) == .head ? .head : .get
     if response.status == 206 {
       guard let part = response.fields.first(.contentRange).flatMap({ ContentRange($0) }),
         !record.flags.contains(.decoded)
@@ -45,7 +45,7 @@ extension ArchivePolicy {
     guard status >= 200, status != 304, !StatusRules.isAboutRequest(status) else {
       return ArchiveReason(.status, "\(status)")
     }
-    let method = options.isKeyedByBody ? .get : request.method
+    let method = options.method(of: request)
     guard method == .get || method == .head || method == .post else { return ArchiveReason(.method) }
     guard !StatusRules.mustNotBeStored(status) else { return ArchiveReason(.status, "\(status)") }
     let isForced = if case .forced = options.lifetime { status < 500 } else { false }
@@ -96,9 +96,7 @@ extension ArchivePolicy {
     var record = CacheRecord(
       method: .get, status: response.status, fields: fields, requestTime: response.requestTime,
       responseTime: response.responseTime, initialAge: initialAge, override: options.lifetime)
-    if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty {
-      record.flags.insert(.decoded)
-    }
+    if fields.hasCoding { record.flags.insert(.decoded) }
     if let user = user(of: request), isPersonal(record, response, hasUser: user != .allAbsent) { record.users = [user] }
     if case .fields(let names) = record.vary { record.requests = [request.digest(of: names, digest)] }
     // Where both are there, the coding of the transfer counts (RFC 9112, section 6.3).

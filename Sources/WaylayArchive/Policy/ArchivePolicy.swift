@@ -24,14 +24,14 @@ extension ArchivePolicy {
     _ request: CacheRequest, records: [CacheRecord], now: CacheTime, options: CacheOptions = CacheOptions()
   ) -> CacheDecision {
     let plan = Plan(request, options)
-    let method = options.isKeyedByBody ? .get : request.method
+    let method = options.method(of: request)
     let isUncovered = Self.hasUncoveredBody(request, options)
     guard method == .get || method == .head, !isUncovered else {
       let reason = ArchiveReason(.method, isUncovered ? "body" : nil)
       return CacheDecision(plan.mayLoad ? .forward : plan.refusal, reason)
     }
     guard plan.mayAnswer else {
-      return forward(request, plan, ArchiveReason(plan.isMode ? .mode : .request, plan.ruling))
+      return forward(request, plan, ArchiveReason(.request, plan.ruling))
     }
     let selection = select(request, among: records, method: method, acceptsUnknownVary: !plan.mayLoad)
     guard let selected = selection.selected else {
@@ -77,7 +77,6 @@ extension ArchivePolicy {
     var anyAge = false
     /// … only after validation.
     var alwaysValidates = false
-    var isMode = false
     var ruling: String?
     /// What it is called when neither will do.
     var refusal = CacheDecision.Action.unavailable
@@ -86,59 +85,31 @@ extension ArchivePolicy {
     var asksForValidation = false
 
     init(_ request: CacheRequest, _ options: CacheOptions) {
-      read(request.cachePolicy)
+      switch request.cachePolicy {
+      case .reloadIgnoringLocalCacheData: mayAnswer = false
+      case .reloadIgnoringLocalAndRemoteCacheData: (mayAnswer, asksPastCaches) = (false, true)
+      case .returnCacheDataElseLoad: anyAge = true
+      case .returnCacheDataDontLoad: (anyAge, mayLoad) = (true, false)
+      case .reloadRevalidatingCacheData: (alwaysValidates, asksForValidation) = (true, true)
+      default: break
+      }
+      if request.cachePolicy != .useProtocolCachePolicy { ruling = request.cachePolicy.label }
       switch options.mode {
       case .online: break
       case .preferArchive:
-        if mayAnswer, !alwaysValidates, !request.directives.isNoCache { set("preferArchive") { $0.anyAge = true } }
-      case .offline:
-        set(options.mode.rawValue) {
-          $0.mayLoad = false
-          $0.mayAnswer = true
-          $0.anyAge = true
-          $0.alwaysValidates = false
+        if mayAnswer, !alwaysValidates, !request.directives.isNoCache {
+          anyAge = true
+          ruling = options.mode.rawValue
         }
+      case .offline:
+        (mayLoad, mayAnswer, anyAge, alwaysValidates) = (false, true, true, false)
+        ruling = options.mode.rawValue
       }
       if request.directives.isOnlyIfCached, mayLoad {
         mayLoad = false
         refusal = .gatewayTimeout
-        // Nothing that is stored could be given: then 504 it is, too.
-        mayAnswer = true
-        if isReload { alwaysValidates = true }
-      }
-    }
-
-    private var isReload = false
-
-    private mutating func set(_ ruling: String, _ change: (inout Plan) -> Void) {
-      isMode = true
-      self.ruling = ruling
-      change(&self)
-    }
-
-    private mutating func read(_ policy: URLRequest.CachePolicy) {
-      switch policy {
-      case .reloadIgnoringLocalCacheData:
-        mayAnswer = false
-        isReload = true
-        ruling = "reloadIgnoringLocalCacheData"
-      case .reloadIgnoringLocalAndRemoteCacheData:
-        mayAnswer = false
-        isReload = true
-        asksPastCaches = true
-        ruling = "reloadIgnoringLocalAndRemoteCacheData"
-      case .returnCacheDataElseLoad:
-        anyAge = true
-        ruling = "returnCacheDataElseLoad"
-      case .returnCacheDataDontLoad:
-        anyAge = true
-        mayLoad = false
-        ruling = "returnCacheDataDontLoad"
-      case .reloadRevalidatingCacheData:
-        alwaysValidates = true
-        asksForValidation = true
-        ruling = "reloadRevalidatingCacheData"
-      default: break
+        // Where nothing that is stored may be given, 504 it is, too.
+        if !mayAnswer { (mayAnswer, alwaysValidates) = (true, true) }
       }
     }
   }
@@ -423,6 +394,21 @@ extension ArchivePolicy {
       }
     }
     return fields
+  }
+}
+
+extension URLRequest.CachePolicy {
+  /// Its name.
+  var label: String {
+    switch self {
+    case .useProtocolCachePolicy: "useProtocolCachePolicy"
+    case .reloadIgnoringLocalCacheData: "reloadIgnoringLocalCacheData"
+    case .reloadIgnoringLocalAndRemoteCacheData: "reloadIgnoringLocalAndRemoteCacheData"
+    case .returnCacheDataElseLoad: "returnCacheDataElseLoad"
+    case .returnCacheDataDontLoad: "returnCacheDataDontLoad"
+    case .reloadRevalidatingCacheData: "reloadRevalidatingCacheData"
+    @unknown default: "policy \(rawValue)"
+    }
   }
 }
 

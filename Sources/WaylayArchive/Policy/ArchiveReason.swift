@@ -72,8 +72,6 @@ extension ArchiveReason {
     case method
     /// Only a part is stored, and not all of what is asked for.
     case partial
-    /// The mode sends everything on.
-    case mode
     /// The response of the origin stands for no stored response; asked again without conditions.
     case validatorUnknown = "validator-unknown"
 
@@ -97,7 +95,6 @@ extension ArchiveReason {
       switch self {
       case .miss: "uri-miss"
       case .needsValidation: "stale"
-      case .mode: "bypass"
       case .varyMiss, .stale, .method, .partial: rawValue
       default: "request"
       }

@@ -16,24 +16,20 @@ package struct CacheDecision: Sendable {
   package var action: Action
   package var reason: ArchiveReason
   /// The fields that the request is to be sent with, in place of its own of the same names.
-  package var addedFields: HTTPFields
+  package var addedFields: HTTPFields = [:]
   /// The fields of the request that are not sent: those that the response behind has no use for.
-  package var removedFields: [HTTPField.Name]
+  package var removedFields: [HTTPField.Name] = []
   /// The record that the request is about, if one matches.
   package var selected: Int?
   /// The records that the added conditions stand for; empty when there are none of ours.
-  package var validating: [Int]
+  package var validating: [Int] = []
   /// Whether the added fields ask for the rest of the selected part.
-  package var isCompleting: Bool
+  package var isCompleting = false
 
   init(_ action: Action, _ reason: ArchiveReason, selected: Int? = nil) {
     self.action = action
     self.reason = reason
-    addedFields = [:]
-    removedFields = []
     self.selected = selected
-    validating = []
-    isCompleting = false
   }
 
   /// The same without the conditions and the range that were added: for the request that is sent after
@@ -120,13 +116,8 @@ package struct ResponseOutcome: Sendable {
 package struct CacheOptions: Sendable {
   /// What the app makes of a head that is about to be stored.
   package struct Revision: Sendable {
-    package var fields: HTTPFields
-    package var lifetime: LifetimeOverride?
-
-    package init(fields: HTTPFields, lifetime: LifetimeOverride? = nil) {
-      self.fields = fields
-      self.lifetime = lifetime
-    }
+    var fields: HTTPFields
+    var lifetime: LifetimeOverride?
   }
 
   package var mode: ArchiveMode
@@ -143,4 +134,7 @@ package struct CacheOptions: Sendable {
     self.lifetime = lifetime
     self.isKeyedByBody = isKeyedByBody
   }
+
+  /// The method of a request, as far as the rules go.
+  func method(of request: CacheRequest) -> CacheMethod { isKeyedByBody ? .get : request.method }
 }

@@ -40,7 +40,7 @@
       for (code, value) in [
         (ArchiveReason.Code.miss, "uri-miss"), (.varyMiss, "vary-miss"), (.stale, "stale"), (.needsValidation, "stale"),
         (.request, "request"),
-        (.method, "method"), (.partial, "partial"), (.mode, "bypass"),
+        (.method, "method"), (.partial, "partial"),
       ] {
         #expect(code.forwarded == value)
       }

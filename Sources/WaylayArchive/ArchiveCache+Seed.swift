@@ -131,15 +131,13 @@ extension ArchiveLoad {
 
   /// Stores a response as if an origin had answered with it, and says what has become of it.
   func store(_ response: InterceptedResponse, replacing stored: [Stored]) async throws -> LoadOutcome.Kind? {
-    var load = self
     // Nobody waits for the response: it is no miss.
-    load.isInBackground = true
+    var load = inBackground
     let outcome = LoadOutcome(of: engine)
     load.outcome = outcome
     let sent = Sent(time: now, moment: engine.changes.now)
-    let kept = try await load.received(
-      response, sent, CacheDecision(.forward, ArchiveReason(.miss)), stored, nil
-    ) { _ in response }
+    let exchange = Exchange(decision: CacheDecision(.forward, ArchiveReason(.miss)), stored: stored) { _ in response }
+    let kept = try await load.received(response, sent, exchange)
     for try await _ in kept.body {}
     return outcome.kind
   }

@@ -32,6 +32,14 @@ package struct CacheDecision: Sendable {
     self.selected = selected
   }
 
+  /// What is given out of the archive; `nil` where nothing is.
+  var reply: CacheReply? {
+    switch action {
+    case .serve(let reply), .serveAndRevalidate(let reply): reply
+    case .forward, .gatewayTimeout, .unavailable: nil
+    }
+  }
+
   /// The same without the conditions and the range that were added: for the request that is sent after
   /// ``ResponseOutcome/Reply/again``.
   package var unconditional: CacheDecision {

@@ -3,17 +3,29 @@ import HTTPTypes
 
 /// A load that goes to the network: what is asked, and what becomes of the response.
 extension ArchiveLoad {
+  /// A request to the network.
+  struct Exchange: Sendable {
+    /// Why it goes out, and with which fields.
+    let decision: CacheDecision
+    /// What the decision was about.
+    let stored: [Stored]
+    /// Those who wait for the response.
+    var flight: Flight?
+    /// The way out.
+    let send: @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+
+    /// The same without conditions.
+    func unconditional(_ stored: [Stored] = []) -> Exchange {
+      Exchange(decision: decision.unconditional, stored: stored, flight: flight, send: send)
+    }
+
+    /// The entries at some positions of what the decision was about.
+    func entries(_ indices: [Int]) -> [StoredEntry] { indices.map { stored[$0].entry } }
+  }
+
   /// Sends the request on, stores what may be stored, and returns what the app gets.
-  ///
-  /// - Parameters:
-  ///   - decision: Why it goes out, and with which fields.
-  ///   - stored: What the decision was about.
-  ///   - flight: Those who wait for the response.
-  ///   - send: The way out.
-  func exchange(
-    _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight? = nil,
-    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
-  ) async throws -> InterceptedResponse {
+  func exchange(_ exchange: Exchange) async throws -> InterceptedResponse {
+    let (decision, stored, flight) = (exchange.decision, exchange.stored, exchange.flight)
     var outgoing = request
     for name in decision.removedFields { outgoing.fields[name] = nil }
     for name in Set(decision.addedFields.map(\.name)) {
@@ -22,7 +34,7 @@ extension ArchiveLoad {
     let sent = Sent(time: now, moment: engine.changes.now)
     let response: InterceptedResponse
     do {
-      switch try await withinNetworkTimeout(decision, stored, { [outgoing] in try await send(outgoing) }) {
+      switch try await withinNetworkTimeout(decision, stored, { [outgoing] in try await exchange.send(outgoing) }) {
       case .value(let value): response = value
       case .late(let stale, let pending):
         flight?.settle(
@@ -42,7 +54,7 @@ extension ArchiveLoad {
         throw error
       }
     }
-    return try await received(response, sent, decision, stored, flight, send)
+    return try await received(response, sent, exchange)
   }
 
   /// When a request went out.
@@ -54,19 +66,18 @@ extension ArchiveLoad {
 
   /// What becomes of a response.
   func received(
-    _ response: InterceptedResponse, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
-    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+    _ response: InterceptedResponse, _ sent: Sent, _ exchange: Exchange
   ) async throws -> InterceptedResponse {
-    let moment = sent.moment
+    let (moment, stored) = (sent.moment, exchange.stored)
     let head = ArchivePolicy.Response(
       status: response.status.code, fields: response.fields, requestTime: sent.time, responseTime: now)
-    var judged = judge(head, response, decision, stored)
+    var judged = judge(head, response, exchange)
     judged.moment = moment
     if case .again = judged.outcome.reply {
       await response.body.discard()
       apply(judged.outcome, stored, since: moment)
-      store.remove(judged.outcome.removals.map { stored[$0].entry.id })
-      return try await exchange(decision.unconditional, stored, flight, send)
+      store.remove(exchange.entries(judged.outcome.removals).map(\.id))
+      return try await self.exchange(exchange.unconditional(stored))
     }
     noteSharing(judged)
     judged.moment = await dropInvalidated(by: head, since: moment)
@@ -75,14 +86,14 @@ extension ArchiveLoad {
     case .stored(let reply):
       request.context.storeCookies(of: response, for: request)
       await response.body.discard()
-      return try await confirmed(reply, judged.outcome, decision, stored, flight, send)
+      return try await confirmed(reply, judged.outcome, exchange)
     case .joined: request.context.storeCookies(of: response, for: request)
     case .network, .again:
-      reportMiss(decision)
+      reportMiss(exchange.decision)
       // Nobody above sees a response that comes behind another.
       if isInBackground { request.context.storeCookies(of: response, for: request) }
     }
-    return try await store(response, judged, decision, stored, flight, send)
+    return try await store(response, judged, exchange)
   }
 
   private func reportMiss(_ decision: CacheDecision) {
@@ -99,8 +110,9 @@ extension ArchiveLoad {
   }
 
   private func judge(
-    _ head: ArchivePolicy.Response, _ response: InterceptedResponse, _ decision: CacheDecision, _ stored: [Stored]
+    _ head: ArchivePolicy.Response, _ response: InterceptedResponse, _ exchange: Exchange
   ) -> Judgement {
+    let decision = exchange.decision
     var options = options
     if !configuration.lifetimes.isEmpty {
       let reply = LifetimeRule.Response(request: request.urlRequest, status: response.status, fields: response.fields)
@@ -110,7 +122,7 @@ extension ArchiveLoad {
         options.lifetime = .absent(seconds)
       }
     }
-    let records = stored.map(\.record)
+    let records = exchange.stored.map(\.record)
     guard let willStore = configuration.willStore else {
       return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
     }
@@ -237,22 +249,21 @@ extension ArchiveLoad {
 
   /// The stored response, after the origin has confirmed it or failed to give a better one.
   private func confirmed(
-    _ reply: CacheReply, _ outcome: ResponseOutcome, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
-    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+    _ reply: CacheReply, _ outcome: ResponseOutcome, _ exchange: Exchange
   ) async throws -> InterceptedResponse {
-    var chosen = stored[reply.index]
+    var chosen = exchange.stored[reply.index]
     if let record = outcome.replyRecord { chosen.record = record }
     // Read before it is removed, where the origin has just forbidden to keep it.
-    defer { store.remove(outcome.removals.map { stored[$0].entry.id }) }
+    defer { store.remove(exchange.entries(outcome.removals).map(\.id)) }
     // Those who wait find the same stale response, without asking an origin that fails.
-    flight?.settle(reply.isStale ? .originFailed : .stored)
+    exchange.flight?.settle(reply.isStale ? .originFailed : .stored)
     do {
       return try await give(
-        reply, of: chosen, decision, now, wasValidated: !reply.isStale, reason: outcome.reason)
+        reply, of: chosen, exchange.decision, now, wasValidated: !reply.isStale, reason: outcome.reason)
     } catch {
       try Task.checkCancellation()
       // What was confirmed is damaged or gone: load it whole.
-      return try await exchange(decision.unconditional, [], flight, send)
+      return try await self.exchange(exchange.unconditional())
     }
   }
 
@@ -261,14 +272,13 @@ extension ArchiveLoad {
   /// Validates what was just given, behind the response (RFC 5861, section 3).
   func revalidateInBackground(_ decision: CacheDecision, _ stored: [Stored]) {
     engine.background.start(key) {
-      var limited = self
-      limited.isInBackground = true
+      let load = inBackground
       do {
-        let load = limited
-        let response = try await load.exchange(decision, stored) { try await load.sendInBackground($0) }
+        let response = try await load.exchange(
+          Exchange(decision: decision, stored: stored) { try await load.sendInBackground($0) })
         for try await _ in response.body {}
       } catch {
-        limited.reportBackgroundFailure(error)
+        load.reportBackgroundFailure(error)
       }
     }
   }

@@ -42,11 +42,11 @@ extension ArchiveLoad {
       }
       let role = mayCollapse ? engine.flights.join(flightKey(variant), now) : .alone
       switch role {
-      case .alone: return try await exchange(decision, stored) { try await next($0) }
+      case .alone: return try await exchange(Exchange(decision: decision, stored: stored) { try await next($0) })
       case .lead(let flight):
         // The previous leader may have ended since we looked.
         if let entries = cached(),
-          isServable(decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now))
+          decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now).reply != nil
         {
           engine.flights.end(flight)
           flight.settle(.stored)
@@ -99,18 +99,12 @@ extension ArchiveLoad {
     "range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "cache-control", "pragma",
   ]
 
-  private func isServable(_ decision: CacheDecision) -> Bool {
-    switch decision.action {
-    case .serve, .serveAndRevalidate: true
-    default: false
-    }
-  }
-
   /// Goes to the network for all who wait.
   private func lead(_ flight: Flight, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse
   {
     do {
-      let response = try await exchange(decision, stored, flight) { try await next($0) }
+      let response = try await exchange(
+        Exchange(decision: decision, stored: stored, flight: flight) { try await next($0) })
       flight.settle(.notShared("the other load's answer may not be shared"))
       if !flight.isStreaming { engine.flights.end(flight) }
       return response
@@ -133,7 +127,7 @@ extension ArchiveLoad {
       if case .join = judged.outcome.storing { return }
     }
     let now = now
-    let isShared = record.map { isServable(policy.decide(asked, records: [$0], now: now, options: options)) } ?? false
+    let isShared = record.flatMap { policy.decide(asked, records: [$0], now: now, options: options).reply } != nil
     engine.flights.note(flightKey(nil), isShared: isShared, now)
   }
 
@@ -249,15 +243,12 @@ extension ArchiveLoad {
   func receiveInBackground(
     _ pending: TimedWork<InterceptedResponse>, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored]
   ) {
-    var limited = self
-    limited.isInBackground = true
-    let load = limited
+    let load = inBackground
+    let exchange = Exchange(decision: decision, stored: stored) { try await load.sendInBackground($0) }
     let isTaken = engine.background.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
       do {
         guard let response = try await pending.outcome(evenLate: true) else { return }
-        let rest = try await load.received(response, sent, decision, stored, nil) {
-          try await load.sendInBackground($0)
-        }
+        let rest = try await load.received(response, sent, exchange)
         for try await _ in rest.body {}
       } catch {
         pending.cancel()
@@ -330,12 +321,10 @@ extension ArchiveLoad {
       let stored = other.understood(entries)
       let now = now
       let decision = other.decide(stored, now)
-      switch decision.action {
-      case .serve(let reply), .serveAndRevalidate(let reply):
+      if let reply = decision.reply {
         if let response = try? await other.give(reply, of: stored[reply.index], decision, now) { return response }
-      case .forward:
-        if let error, let response = try? await other.unreachable(error, decision, stored) { return response }
-      case .gatewayTimeout, .unavailable: continue
+      } else if decision.action == .forward, let error {
+        if let response = try? await other.unreachable(error, decision, stored) { return response }
       }
     }
     return nil

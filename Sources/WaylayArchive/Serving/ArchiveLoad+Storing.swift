@@ -6,28 +6,29 @@ import Logging
 extension ArchiveLoad {
   /// Stores what the outcome says, and returns the response for the app.
   func store(
-    _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, _ stored: [Stored],
-    _ flight: Flight?, _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+    _ response: InterceptedResponse, _ judged: Judgement, _ exchange: Exchange
   ) async throws -> InterceptedResponse {
+    let decision = exchange.decision
+    let replaced = exchange.entries(judged.outcome.removals)
     if let refusal = judged.draft?.refusal {
       refuse(refusal)
       return marked(response, judged, decision, isStored: false)
     }
     switch judged.outcome.storing {
     case nil:
-      store.remove(judged.outcome.removals.map { stored[$0].entry.id })
+      store.remove(replaced.map(\.id))
       if asked.method == .get, response.status != .notModified {
         refuse(judged.outcome.reason.description)
       }
       return marked(response, judged, decision, isStored: false)
     case .new(let record):
       let key = NoVarySearch(record.fields).flatMap { place.key(under: $0) } ?? key
-      let placement = placement(judged, record, as: key, taking: judged.outcome.removals.map { stored[$0].entry })
-      let (kept, refusal) = await keep(response, as: record, placement, flight)
+      let placement = placement(judged, record, as: key, taking: replaced)
+      let (kept, refusal) = await keep(response, as: record, placement, exchange.flight)
       return marked(kept, judged, decision, isStored: refusal == nil, refusal)
     case .join(let index, let offset, let record):
       let response = marked(response, judged, decision, isStored: true)
-      return try await complete(stored[index], at: offset, with: response, as: record, judged, decision, flight, send)
+      return try await complete(index, at: offset, with: response, as: record, judged, exchange)
     }
   }
 
@@ -232,24 +233,24 @@ extension ArchiveLoad {
 
   /// Puts a part behind what is stored of the same representation (RFC 9111, section 3.4).
   private func complete(
-    _ stored: Stored, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
-    _ decision: CacheDecision, _ flight: Flight?,
-    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+    _ index: Int, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
+    _ exchange: Exchange
   ) async throws -> InterceptedResponse {
+    let (entry, flight) = (exchange.stored[index].entry, exchange.flight)
     let isWhole = judged.outcome.reply == .joined
     let writer: any EntryWriter
     do {
-      writer = try await continuing(stored.entry, at: offset)
+      writer = try await continuing(entry, at: offset)
     } catch {
       try Task.checkCancellation()
       refuse("a part could not be appended to another: \(error.redacted)")
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
-      store.remove([stored.entry.id])
+      store.remove([entry.id])
       await response.body.discard()
-      return try await exchange(decision.unconditional, [], flight, send)
+      return try await self.exchange(exchange.unconditional())
     }
-    let placement = placement(judged, record, as: stored.entry.key, taking: [stored.entry])
+    let placement = placement(judged, record, as: entry.key, taking: [entry])
     // What the app gets as a whole response is as long as the whole is, whatever the message says of the length of the
     // part, or does not say.
     let shared = SharedBody(
@@ -273,7 +274,7 @@ extension ArchiveLoad {
       return relayed
     }
     let reply = CacheReply(index: 0, form: .whole, isStale: false)
-    return respond(reply, whole, body, decision, now, wasValidated: true, reason: judged.outcome.reason)
+    return respond(reply, whole, body, exchange.decision, now, wasValidated: true, reason: judged.outcome.reason)
   }
 
   /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what

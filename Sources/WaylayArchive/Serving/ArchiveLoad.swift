@@ -88,6 +88,13 @@ struct ArchiveLoad: Sendable {
   var now: CacheTime { configuration.now() }
   var isHead: Bool { asked.method == .head }
 
+  /// The load as it goes on behind a response that was given.
+  var inBackground: ArchiveLoad {
+    var load = self
+    load.isInBackground = true
+    return load
+  }
+
   func decide(_ stored: [Stored], _ now: CacheTime) -> CacheDecision {
     policy.decide(asked, records: stored.map(\.record), now: now, options: options)
   }

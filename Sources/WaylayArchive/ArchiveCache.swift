@@ -166,7 +166,7 @@ final class ArchiveEngine: Sendable {
   let reporter: ArchiveReporter
   let opening: StoreOpening
   let flights = Flights()
-  let background = BackgroundWork<ArchiveKey>()
+  let background = BackgroundWork()
   let records = RecordCache()
   let cookies = ReceivedCookies()
   let changes = Changes()

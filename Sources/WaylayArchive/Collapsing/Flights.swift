@@ -98,12 +98,7 @@ final class Flight: Sendable {
 
   /// Says what has come of the flight. Only the first call counts.
   func settle(_ outcome: Outcome) {
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      guard state.outcome == nil else { return [] }
-      state.outcome = outcome
-      return state.waiters.takeAll()
-    }
-    waiters.wake()
+    state.change(waking: \.waiters) { $0.outcome = $0.outcome ?? outcome }
   }
 
   /// Waits for what comes of the flight.

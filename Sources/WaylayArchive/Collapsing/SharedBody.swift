@@ -158,7 +158,7 @@ final class SharedBody: Sendable {
   }
 
   private func publish(_ chunk: Data) {
-    wake { state in
+    state.change(waking: \.waiting) { state in
       state.chunks.append(chunk)
       state.received += Int64(chunk.count)
     }
@@ -178,18 +178,10 @@ final class SharedBody: Sendable {
   }
 
   private func conclude(_ end: Result<Void, any Error>) {
-    wake { state in
+    state.change(waking: \.waiting) { state in
       state.end = end
       state.pump = nil
     }
-  }
-
-  private func wake(_ change: (inout State) -> Void) {
-    let waiters = state.withLock { state in
-      change(&state)
-      return state.waiting.takeAll()
-    }
-    waiters.wake()
   }
 
   /// Waits until somebody wants more than there is.

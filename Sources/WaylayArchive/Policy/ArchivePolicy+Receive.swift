@@ -7,7 +7,7 @@ extension ArchivePolicy {
   ) -> CacheDecision {
     var decision = forward(request, plan, reason)
     decision.selected = selected
-    guard !request.hasOwnConditions, !request.hasOriginConditions, request.ifRange == nil else { return decision }
+    guard !request.isConditional else { return decision }
     if let selected {
       // A part can be validated only for a request that it can answer.
       if Self.form(of: records[selected], for: request, method, isLastResort: false) != nil {
@@ -52,8 +52,7 @@ extension ArchivePolicy {
   ) -> CacheDecision {
     var decision = forward(request, plan, reason)
     decision.selected = selected
-    guard method == .get, request.range == nil, request.ifRange == nil, !request.hasOwnConditions,
-      !request.hasOriginConditions,
+    guard method == .get, request.range == nil, !request.isConditional,
       let extent = record.extent, extent.lowerBound == 0, let validator = record.strongValidator
     else { return decision }
     decision.addedFields[values: .range] = ["bytes=\(extent.upperBound)-"]

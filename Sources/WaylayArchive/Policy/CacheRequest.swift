@@ -69,6 +69,9 @@ package struct CacheRequest: Sendable {
   /// Whether the request brings conditions of its own that a cache may answer.
   var hasOwnConditions: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
 
+  /// Whether the request brings conditions of any kind.
+  var isConditional: Bool { hasOwnConditions || hasOriginConditions || ifRange != nil }
+
   /// The value of a field, several lines joined; `nil` when the request does not have it, which is not the same as an
   /// empty one.
   func value(of name: String) -> String? {

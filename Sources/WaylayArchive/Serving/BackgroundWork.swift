@@ -2,10 +2,10 @@ import Foundation
 
 /// What goes on in the background of responses that were given: at most one task for a key, all of them owned and
 /// cancelled here.
-final class BackgroundWork<Key: Hashable & Sendable>: Sendable {
+final class BackgroundWork: Sendable {
   private struct State {
-    var tasks: [Key: Task<Void, Never>] = [:]
-    var running: Set<Key> = []
+    var tasks: [ArchiveKey: Task<Void, Never>] = [:]
+    var running: Set<ArchiveKey> = []
     var isClosed = false
   }
 
@@ -18,7 +18,7 @@ final class BackgroundWork<Key: Hashable & Sendable>: Sendable {
   ///   - clock: By whose time.
   @discardableResult
   func start(
-    _ key: Key, giveUpAfter seconds: TimeInterval = .infinity, on clock: LoadClock = .system,
+    _ key: ArchiveKey, giveUpAfter seconds: TimeInterval = .infinity, on clock: LoadClock = .system,
     _ work: @escaping @Sendable () async -> Void
   ) -> Bool {
     let isFirst = state.withLock { state in !state.isClosed && state.running.insert(key).inserted }
@@ -67,13 +67,11 @@ final class TimedWork<Value: Sendable>: Sendable {
     let task = Task {
       let outcome: Result<Value, any Error>
       do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
-      let waiters = state.withLock { state in
+      state.change(waking: \.waiters) { state in
         state.task = nil
         // What nobody takes must be dropped here: it may be a response, whose transfer goes with it.
         state.outcome = state.isCancelled ? .failure(CancellationError()) : outcome
-        return state.waiters.takeAll()
       }
-      waiters.wake()
     }
     let isCancelled = state.withLock { state in
       if state.outcome == nil { state.task = task }
@@ -83,13 +81,7 @@ final class TimedWork<Value: Sendable>: Sendable {
   }
 
   /// Ends the wait of the caller.
-  func becomeLate() {
-    let waiters = state.withLock { state in
-      state.isLate = true
-      return state.waiters.takeAll()
-    }
-    waiters.wake()
-  }
+  func becomeLate() { state.change(waking: \.waiters) { $0.isLate = true } }
 
   /// What has come of the work, taken out; `nil` when it is late, for one who is not ready to wait for that.
   func outcome(evenLate: Bool = false) async throws -> Value? {
@@ -117,5 +109,16 @@ final class TimedWork<Value: Sendable>: Sendable {
       return state.task
     }
     task?.cancel()
+  }
+}
+
+extension Locked {
+  /// Changes the state, and wakes those who wait for that.
+  func change(waking waiters: WritableKeyPath<State, Waiters>, _ change: (inout State) -> Void) {
+    let woken = withLock { state in
+      change(&state)
+      return state[keyPath: waiters].takeAll()
+    }
+    woken.wake()
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 package import Testing
 import WaylayCore
 
@@ -18,7 +19,25 @@ package struct TurnTrait: TestTrait, SuiteTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     await turns.take()
     defer { turns.giveBack() }
-    try await function()
+    guard let thread = turns.thread, #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+      return try await function()
+    }
+    try await withTaskExecutorPreference(OwnThread(thread)) { try await function() }
+  }
+}
+
+/// Runs tasks on a queue, so that they keep none of the threads that all tasks share.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class OwnThread: TaskExecutor {
+  private let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 
@@ -26,8 +45,9 @@ extension Trait where Self == TurnTrait {
   /// For tests that take half a second of processor time or more.
   package static var heavy: Self { TurnTrait(turns: .heavy) }
 
-  /// For tests that await the end of a process with `processExitsWith`: each keeps one of the threads of tasks until
-  /// its process has ended, since Testing reads what comes of it by a call that blocks.
+  /// For tests that await the end of a process with `processExitsWith`: each runs on a thread of its own, since Testing
+  /// reads what comes of the process by a call that blocks. There are as many threads of tasks as processors: without
+  /// one of them, tests that need two at once would wait for the process.
   package static var exitTest: Self { TurnTrait(turns: .exitTest) }
 }
 
@@ -39,11 +59,14 @@ final class Turns: Sendable {
   }
 
   static let heavy = Turns(atOnce: 4)
-  static let exitTest = Turns(atOnce: 1)
+  static let exitTest = Turns(atOnce: 1, on: DispatchQueue(label: "waylay.tests.exit"))
 
+  /// Where they run, if not where all tests do.
+  let thread: DispatchQueue?
   private let state: Locked<State>
 
-  init(atOnce count: Int) {
+  init(atOnce count: Int, on thread: DispatchQueue? = nil) {
+    self.thread = thread
     state = Locked(State(free: count))
   }
 

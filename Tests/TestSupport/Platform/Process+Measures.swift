@@ -48,6 +48,11 @@ package import Foundation
         get throws { try descriptors.count }
       }
 
+      /// Of what is open, the sockets: unlike files and events, none is opened by the way and kept.
+      package static var openSockets: Int {
+        get throws { try descriptors.count { $0.contains("socket:") } }
+      }
+
       /// What is open: the number and what it leads to, for a failure that says what has stayed.
       package static var descriptors: [String] {
         get throws {

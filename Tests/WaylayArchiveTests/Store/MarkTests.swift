@@ -59,7 +59,11 @@ struct MarkTests {
         return nil
       }
       isLocked.close()
-      async let first = place.store(options)
+      // Opening waits on the caller's thread: not on one of the few of tasks.
+      let settings = options
+      async let first = withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try place.store(settings) }) }
+      }
       await isLocked.reached()
       async let second = place.store(.init(whenLocked: .readOnly, logger: .silent))
       isLocked.open()

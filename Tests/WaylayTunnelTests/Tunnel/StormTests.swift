@@ -158,16 +158,17 @@
               client.send("GET / HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n\r\n")
               Process.require(await client.rest().contains(HijackLab.answer), client.text)
             }
-            try await answered()
-            let before = try Process.openDescriptors
+            // Those that listen.
+            let before = try Process.openSockets
             try await answered()
             let refused = try await client("refused.test")
             Process.require(await refused.rest().hasPrefix("HTTP/1.1 502"), refused.text)
+            await Self.until { try Process.openSockets == before }
             // One that goes away while a black hole is dialled for it.
             let gone = try await client("hole.test")
-            await Self.until { try Process.openDescriptors > before + 2 }
+            await Self.until { try Process.openSockets == before + 3 }
             gone.close()
-            await Self.until { try Process.openDescriptors <= before }
+            await Self.until { try Process.openSockets == before }
             weak let server = rig.tunnel.server
             await rig.tunnel.stop()
             await Self.until { server == nil }

@@ -97,12 +97,6 @@
       return CurlReturn.writeError
     }
 
-    /// Takes note how responses come on the connection, as far as libcurl has found out: it has not when there was none.
-    func noteEnd(_ easy: UnsafeMutableRawPointer) {
-      let version = waylay_curl_get_number(easy, CurlInfo.httpVersion)
-      if version > 0 { connectionState.connection?.isSequential = version < 3 }
-    }
-
     /// How often a request is taken to another connection.
     private static let mostDepartures = 3
 

@@ -157,7 +157,10 @@
       }
       guard !wasComplete, head.isComplete else { return count }
       if let easy {
-        loop.queue.learned(self, isMultiplexed: waylay_curl_get_number(easy, CurlInfo.httpVersion) > 2)
+        let isMultiplexed = waylay_curl_get_number(easy, CurlInfo.httpVersion) > 2
+        // Now, and not when it is over: libcurl may begin the next request before it says that this one is.
+        connectionState.connection?.isSequential = !isMultiplexed
+        loop.queue.learned(self, isMultiplexed: isMultiplexed)
       }
       if decodes, CurlTransport.canStopDecoding, let easy, head.hasUnknownCoding(features: waylay_curl_features()) {
         decodes = false
@@ -293,7 +296,6 @@
         pushPending()
       }
       hasEnded = true
-      if let easy { noteEnd(easy) }
       if let gate = request.route?.gate, !isDelivered, easy.map(headBytesSent) ?? 0 == 0 {
         gate.release(ticket)
       }

@@ -307,7 +307,6 @@
     /// Begins an exchange anew on the same handle.
     private func again(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       _ = waylay_curl_loop_remove(transfers.loop, easy)
-      exchange.noteEnd(easy)
       waylay_curl_easy_reset(easy)
       if exchange.connectionState.isSpoilt { exchange.forgetConnection() } else { exchange.forgetResponse() }
       queue.reconnecting(exchange)

@@ -67,7 +67,7 @@
           return values.isEmpty ? nil : values.joined(separator: ", ")
         })
       guard case .allowed(let rest) = access.check(facts), let peer = channel.remoteAddress,
-        let own = channel.localAddress, PeerOwner.isThisUser(peer, own: own) ?? true
+        let own = channel.localAddress, PeerOwner.isThisUser(peer, own: own)
       else { return nil }
       return PageRequest(method: head.method, path: rest, token: access.token)
     }

@@ -19,7 +19,7 @@
 
     /// Returns the status of the response.
     func send(_ exchange: Inspector.Exchange) async throws(Refusal) -> Int {
-      let request = try Self.request(exchange, replacement: redaction.replacement)
+      let request = try Self.request(exchange, redaction)
       // What failed is in the list. The page needs no more than that, and an error may hold anything.
       guard let (_, response) = try? await session.data(for: request) else {
         throw Refusal(reason: "It was sent again and failed.")
@@ -27,13 +27,14 @@
       return (response as? HTTPURLResponse)?.statusCode ?? 0
     }
 
-    static func request(_ exchange: Inspector.Exchange, replacement: String) throws(Refusal) -> URLRequest {
+    static func request(_ exchange: Inspector.Exchange, _ redaction: Redaction) throws(Refusal) -> URLRequest {
       let recorded = exchange.request
+      let (replacement, isTakenOut) = (redaction.replacement, redaction.hasTakenOut(of: recorded))
       guard exchange.state != .unseen else {
         throw Refusal(reason: "A WebSocket task cannot be sent again.")
       }
       guard recorded.method != "CONNECT" else { throw Refusal(reason: "A tunnel cannot be sent again.") }
-      guard !holds(recorded.url, replacement) else {
+      guard !isTakenOut.url else {
         throw Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again.")
       }
       guard let url = URL(string: recorded.url), ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
@@ -45,24 +46,17 @@
         guard !body.isTruncated else {
           throw Refusal(reason: "Only the beginning of its body was kept: it cannot be sent again.")
         }
-        guard body.data.range(of: Data(replacement.utf8)) == nil else {
+        guard !isTakenOut.body else {
           throw Refusal(reason: "Its body held a secret, which was not kept: it cannot be sent again.")
         }
         request.httpBody = body.data
       }
       // What belongs to a connection, or follows from the URL and the body.
       let own: Set<String> = ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"]
-      for field in recorded.headers where !own.contains(field.name.lowercased()) && !holds(field.value, replacement) {
+      for field in recorded.headers where !own.contains(field.name.lowercased()) && (replacement.isEmpty || !field.value.contains(replacement)) {
         request.addValue(field.value, forHTTPHeaderField: field.name)
       }
       return request
-    }
-
-    /// Whether something was taken out of a text. In a URL the mark may be encoded, as it is where it has other letters
-    /// than it has by default.
-    private static func holds(_ text: String, _ replacement: String) -> Bool {
-      guard !replacement.isEmpty else { return false }
-      return text.contains(replacement) || (text.removingPercentEncoding ?? text).contains(replacement)
     }
   }
 #endif

@@ -23,11 +23,11 @@ public enum Measurements {
   /// Whether what is resident is what the program uses: a sanitizer keeps what has been freed.
   public static let measuresMemory = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
-  /// Open descriptors, once they are down to so many; or after 10 seconds.
-  public static func settled(at wanted: Int?) async -> [String]? {
+  /// Open descriptors, once they are as they shall be; or after 10 seconds.
+  public static func settled(when isWanted: ([String]) -> Bool) async -> [String]? {
     var now = descriptors
     for _ in 0..<100 {
-      guard let count = now?.count, let wanted, count > wanted else { break }
+      guard let open = now, !isWanted(open) else { break }
       try? await Task.sleep(for: .milliseconds(100))
       now = descriptors
     }

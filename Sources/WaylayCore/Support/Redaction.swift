@@ -60,27 +60,35 @@ extension String {
 }
 
 extension StringProtocol {
-  /// The text without the values of what looks like a query (`?name=value`) or like a parameter in a path
+  /// The text without the values of what looks like a query (`?name=value`, or `?value`) or like a parameter in a path
   /// (`;name=value`).
   fileprivate var hidingValues: String {
     guard utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: ";") }) else { return String(self) }
-    var (text, section, isValue): (String, Character?, Bool) = ("", nil, false)
+    var (text, name, section, isValue): (String, String, Character?, Bool) = ("", "", nil, false)
+    /// What had no value may be one.
+    func endItem() {
+      text += section == "?" && !name.isEmpty ? "…" : name
+      (name, isValue) = ("", false)
+    }
     for character in self {
       if character.isWhitespace || "\"'<>`".contains(character) || section == ";" && character == "/" {
-        (section, isValue) = (nil, false)
-      } else if character == "?" || character == ";" {
-        (section, isValue) = (character, false)
-      } else if character == "&" {
-        isValue = false
+        endItem()
+        section = nil
+      } else if character == "&" || !isValue && (character == "?" || character == ";") {
+        endItem()
+        if character == "?" || character == ";" && section != "?" { section = character }
       } else if isValue {
         continue
-      } else if section != nil, character == "=" {
-        text += "=…"
-        isValue = true
+      } else if section != nil {
+        name.append(character)
+        guard character == "=" else { continue }
+        text += name + "…"
+        (name, isValue) = ("", true)
         continue
       }
       text.append(character)
     }
+    endItem()
     return text
   }
 }

@@ -34,7 +34,7 @@ public struct Redaction: Sendable {
   /// lists it. Images, sound, video and fonts are always kept.
   public var replacesUnreadableBodies = false
 
-  private let isOn: Bool
+  let isOn: Bool
   /// What the app has said of names, normalized.
   private var hidden: Set<String> = []
   private var shown: Set<String> = []

@@ -84,7 +84,7 @@ extension Redactor {
     return cookie
   }
 
-  private mutating func redacted(_ body: HAR.Body, of fields: [HAR.Field]) -> HAR.Body {
+  mutating func redacted(_ body: HAR.Body, of fields: [HAR.Field]) -> HAR.Body {
     var body = body
     let type = body.mediaType.isEmpty ? fields.first { $0.name.lowercased() == "content-type" }?.value : body.mediaType
     let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value).joined(separator: ",")

@@ -79,7 +79,10 @@ extension Failover {
         }
         if attempts.running.isEmpty, attempts.hedge != .running { return .again(without: attempts.done) }
         if let gate, let index = silent(attempts, gate, options, now) {
-          if let next = hedge(&attempts, gate, options, index) {
+          if !isHedgeable {
+            isSilentAlone(index, attempts)
+            attempts.hedge = .over
+          } else if let next = hedge(&attempts, gate, options, index) {
             attempts.hedge = .running
             group.addTask {
               signals.send(.hedged(await Self.result { try await hedgeRounds(next.entries, next.options) }))
@@ -111,7 +114,7 @@ extension Failover {
   ) -> Dialing {
     let limit = limit(of: index, options) ?? options.longest ?? connectTimeout(of: index, attempts, options.stagger)
     let (signals, stagger) = (attempts.signals, options.stagger)
-    let silence = isHedgeable && options.mayHedge ? silence : nil
+    let silence = options.mayHedge ? silence : nil
     return Dialing(
       gate: gate, limit: limit, isFresh: options.fresh.contains(attempts.candidate(index)),
       isRaced: stagger != nil && !attempts.waiting.isEmpty
@@ -296,7 +299,7 @@ extension Failover {
   /// When the attempt that has taken the request has been silent for too long: so long after its connection was open, or
   /// at once when another request finds the address silent.
   func silenceEnd(_ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions) -> Duration? {
-    guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimedAttempt(attempts, gate),
+    guard let silence, attempts.hedge == .possible, let index = claimedAttempt(attempts, gate),
       let sentAt = attempts.signals.progress(of: index).connected ?? attempts.running[index]
     else { return nil }
     let isFoundSilent = health.contact(with: attempts.candidate(index), at: authority).isSilent(since: sentAt)
@@ -392,6 +395,20 @@ extension Failover {
     // So that others do not wait as long to find out the same.
     if health.epoch == epoch { health.silent(candidate, at: authority) }
   }
+
+  /// An address that has a request is silent, which nobody else may be asked: those after it prefer others, unless it
+  /// has answered somebody meanwhile, or may be waiting for a body that is on its way.
+  func isSilentAlone(_ index: Int, _ attempts: Attempts) {
+    let candidate = attempts.candidate(index)
+    guard let length = request.body.length, length <= Self.sentAtOnce, health.epoch == epoch,
+      let sentAt = attempts.signals.progress(of: index).connected ?? attempts.running[index]
+    else { return }
+    let hasAnswered = health.contact(with: candidate, at: authority).lastAnswer.map { $0 > sentAt } ?? false
+    if !hasAnswered { health.demoted(candidate, at: authority) }
+  }
+
+  /// Bytes of a body that the system takes from a sender at once.
+  private static let sentAtOnce: Int64 = 64 * 1024
 
   /// The request was cancelled by the app, or by its timeout. An address that had it and was silent for long is not
   /// trusted by the next one.

@@ -131,9 +131,10 @@ public final class TrustedHostList: Sendable {
     private func store(_ list: Data, serial: UInt64) {
       guard let file else { return }
       do {
-        // The number first: whatever happens in between, no older list is accepted.
-        try serialFile?.write(Data("\(serial)".utf8))
+        // The list first: whatever happens in between, it or the last one is in force after a launch, since the number
+        // is in both.
         try file.write(list)
+        try serialFile?.write(Data("\(serial)".utf8))
       } catch {
         logger.warning(
           "a list of hosts is in force but could not be stored",

@@ -25,8 +25,9 @@ extension HostRewriter {
     /// a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
     ///
     /// The first response wins. An address that has said nothing to any request meanwhile is no longer preferred, and
-    /// over plain `http` banned; the other requests that wait for it leave it at once. This applies only to safe methods (GET, HEAD, OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable
-    /// body: no PUT and no DELETE is ever sent to two servers at once, though it is sent again after it has failed.
+    /// over plain `http` banned; the other requests that wait for it leave it at once. Only safe methods (GET, HEAD,
+    /// OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable body are sent to another one so: no POST, PUT or DELETE
+    /// is ever sent to two servers at once. Such a request waits, and those after it prefer other addresses.
     /// Abandoning an attempt after that long, or by a timeout, also counts against the address.
     public var silence: Duration? = .seconds(3)
     /// The check that a response over plain `http` must pass to be accepted as the host's own; `nil` accepts every

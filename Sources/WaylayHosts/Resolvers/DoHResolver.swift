@@ -71,7 +71,9 @@ public final class DoHResolver: HostResolver {
     } else if places.isEmpty {
       places = [try HostAddress(server: authority.host.description)]
     }
+    var endpoints: Set<HostEndpoint> = []
     candidates = places.map { HostCandidate($0, port: authority.port, source: "rule") }
+      .filter { endpoints.insert($0.endpoint).inserted }
     self.authority = authority
     self.transport = transport
     self.timeout = timeout

@@ -4,8 +4,9 @@
 
   /// Whose process is at the other end of a connection on the loopback address.
   enum PeerOwner {
-    /// Whether it is one of this user's; `nil` where the system does not say.
-    static func isThisUser(_ peer: SocketAddress, own: SocketAddress) -> Bool? {
+    /// Whether it is one of this user's. On Linux the kernel knows, and what it does not answer nobody else does; no other
+    /// system is asked.
+    static func isThisUser(_ peer: SocketAddress, own: SocketAddress) -> Bool {
       #if os(Linux)
         // sock_diag(7): a question for one socket, and the kernel's answer. The sizes and places are those of
         // `inet_diag_req_v2` and `inet_diag_msg` behind a `nlmsghdr`. A socket of IPv6 that speaks IPv4 is found too.
@@ -16,19 +17,19 @@
           + address(peer) + address(own) + number(UInt32(0)) + number(UInt64.max)
         // A datagram socket of AF_NETLINK, for NETLINK_SOCK_DIAG.
         let socket = Foundation.socket(16, 2 | O_CLOEXEC, 4)
-        guard socket >= 0 else { return nil }
+        guard socket >= 0 else { return false }
         defer { close(socket) }
         var answer = [UInt8](repeating: 0, count: 1024)
         guard send(socket, question, question.count, 0) == question.count,
           recv(socket, &answer, answer.count, Int32(MSG_DONTWAIT)) >= 88, answer[4] == 20
-        else { return nil }
+        else { return false }
         let (user, file) = answer.withUnsafeBytes {
           ($0.load(fromByteOffset: 80, as: UInt32.self), $0.load(fromByteOffset: 84, as: UInt32.self))
         }
         // One that nobody has open any more has no file.
         return user == geteuid() && file != 0
       #else
-        return nil
+        return true
       #endif
     }
 

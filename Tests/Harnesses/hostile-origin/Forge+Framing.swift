@@ -106,7 +106,10 @@ extension Forge {
       if more > 1 << 29 { reply.codes.insert(.dataLengthExceedsMaximum) }
       end([.close, .reset])
     case 2:
-      guard wire.count > 1, wire.count <= Self.largestWithExcess, reply.body == wire else { return length() }
+      // Of what is no gzip a few bytes are to libcurl a stream that is cut off.
+      guard wire.count > 1, wire.count <= Self.largestWithExcess, reply.body == wire, reply.verdict != .wrong else {
+        return length()
+      }
       let length = dice.roll(wire.count)
       lines.append("Content-Length: \(length)")
       reply.note("\(wire.count - length) bytes too many")

@@ -43,11 +43,11 @@ struct HostileOrigin: AsyncParsableCommand {
     // What is made once for all, in here or in Foundation, is there after a few exchanges.
     let warmUp = Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...200), title: "warm-up")
     var faults = await run(warmUp, site, origin, folder).faults
-    let before = await Measurements.settled(at: nil)
+    let before = await Self.descriptors(besides: folder)
     let numbers = Array(only.map { $0...$0 } ?? 0...max(0, exchanges - 1))
     let tally = Tally(seed: seed, numbers: numbers, title: "exchanges")
     let strays = await run(tally, site, origin, folder).strays
-    let after = await Measurements.settled(at: before?.count)
+    let after = await Self.descriptors(besides: folder, atMost: before?.count ?? 0)
     await origin.stop()
 
     faults += tally.report(growthLimit: growth)
@@ -61,6 +61,11 @@ struct HostileOrigin: AsyncParsableCommand {
       throw ExitCode(1)
     }
     say("No faults.")
+  }
+
+  /// What is open when the archive is not any more, and there is not more than before; or after 10 seconds.
+  private static func descriptors(besides folder: URL, atMost count: Int = .max) async -> [String]? {
+    await Measurements.settled { $0.count <= count && !$0.contains { $0.hasPrefix(folder.path) } }
   }
 
   /// Runs exchanges with a client of their own.

@@ -46,7 +46,7 @@ struct Stress: AsyncParsableCommand {
     let seconds = started.duration(to: .now) / .seconds(1)
     watchdog.cancel()
     await grounds.closeSessions()
-    let left = await Measurements.settled(at: descriptors?.count)
+    let left = await Measurements.settled { $0.count <= descriptors?.count ?? .max }
     await grounds.close()
 
     let faults = tally.report(seconds: seconds, growthLimit: growth) + Self.faults(before: descriptors, after: left)

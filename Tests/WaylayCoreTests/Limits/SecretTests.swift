@@ -148,7 +148,8 @@ struct SecretTests {
     for text in [
       "/a?token=pl4nted&b=pl4nted", "see /a;jsessionid=pl4nted/b;x=pl4nted?c=pl4nted, please",
       "https://host.example/a;jsessionid=pl4nted/b%3Bjsessionid%3Dpl4nted?x", "\(url)", "could not open \(url), sorry",
-      "<\(url)> and \"\(url)\"", "éé\(url)", "://pl4nted", "a://b c://\(url)",
+      "<\(url)> and \"\(url)\"", "éé\(url)", "://pl4nted", "a://b c://\(url)", "/a?pl4nted", "/a?b=c;pl4nted&pl4nted;d",
+      "/a?next=x?pl4nted",
     ] {
       #expect(!text.withRedactedURLs.contains(Recording.mark) || text == "://pl4nted", "\(text.withRedactedURLs)")
     }

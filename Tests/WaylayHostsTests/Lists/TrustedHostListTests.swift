@@ -228,6 +228,25 @@
       #expect(try address(list) == "203.0.113.7")
     }
 
+    @Test("of which only one of its two files can be written leaves it or the last one in force after a launch")
+    func halfStored() throws {
+      for suffix in ["", ".serial"] {
+        let place = Self.place()
+        defer { for suffix in ["", ".serial"] { try? FileManager.default.removeItem(atPath: place.path + suffix) } }
+        try list(at: place).update(with: file("203.0.113.8", serial: 5))
+        let kept = try Data(contentsOf: URL(fileURLWithPath: place.path + suffix))
+        // In place of a directory no file can be put.
+        let again = try list(at: place)
+        unlink(place.path + suffix)
+        try FileManager.default.createDirectory(atPath: place.path + suffix, withIntermediateDirectories: false)
+        try again.update(with: file("203.0.113.9", serial: 6))
+        try FileManager.default.removeItem(atPath: place.path + suffix)
+        try kept.write(to: URL(fileURLWithPath: place.path + suffix))
+        #expect(chmod(place.path + suffix, 0o600) == 0)
+        #expect(try address(list(at: place)) == (suffix.isEmpty ? "203.0.113.8" : "203.0.113.9"))
+      }
+    }
+
     @Test("is not made from rules that could not be read again, nor trusted by what is no key")
     func mistakes() throws {
       let wrong = #expect(throws: HostError.self) {

@@ -1,5 +1,6 @@
 // On Apple platforms there is no CurlTransport: this file is empty there.
 #if canImport(FoundationNetworking)
+  import Foundation
   import TestOrigin
   import Testing
   import WaylayCore
@@ -49,6 +50,27 @@
           }
         }
       }
+    }
+
+    @Test("asks an address of its server once, however often it is named")
+    func namedTwice() async throws {
+      for addresses in [["192.0.2.53"], ["192.0.2.53", "192.0.2.53", "::ffff:192.0.2.53"]] {
+        let network = FakeNetwork(["192.0.2.53": .fails(.refused)])
+        let url = try #require(URL(string: "https://dns.test/dns-query"))
+        let resolver = try DoHResolver(url, addresses: addresses, transport: Dialling(network))
+        await #expect(throws: HostError.self) { try await resolver.resolve(query) }
+        #expect(network.visited == Array(repeating: "192.0.2.53", count: 3))
+      }
+    }
+
+    /// Dials addresses, one by one.
+    private final class Dialling: Transport {
+      let capabilities: TransportCapabilities = .routes
+      let network: FakeNetwork
+
+      init(_ network: FakeNetwork) { self.network = network }
+
+      func load(_ request: InterceptedRequest) async throws -> InterceptedResponse { try await network.load(request) }
     }
 
     @Test(

@@ -111,7 +111,7 @@
             HAR.Field("Accept", "text/plain"), HAR.Field("Content-Length", "5"), HAR.Field("X-Two", "1"),
           ], body: HAR.Body(Data("hello".utf8), mediaType: "text/plain")),
         response: HAR.Response(status: 200))
-      let request = try RequestReplay.request(Inspector.Exchange(entry), replacement: "REDACTED")
+      let request = try RequestReplay.request(Inspector.Exchange(entry), .standard)
       #expect(request.httpMethod == "PUT")
       #expect(request.url?.absoluteString == "https://api.example.com/a?b=c")
       #expect(request.httpBody == Data("hello".utf8))
@@ -120,7 +120,7 @@
       func refusal(_ change: (inout HAR.Entry) -> Void) -> String? {
         var other = entry
         change(&other)
-        do { _ = try RequestReplay.request(Inspector.Exchange(other), replacement: "REDACTED") } catch {
+        do { _ = try RequestReplay.request(Inspector.Exchange(other), .standard) } catch {
           return error.reason
         }
         return nil
@@ -131,10 +131,23 @@
       #expect(refusal { $0.request.url = "no URL" } != nil)
       #expect(refusal { $0.request.body = HAR.Body(Data("{\"pin\":\"REDACTED\"}".utf8)) } != nil)
       #expect(refusal { $0.request.body = HAR.Body(Data("begin".utf8), size: 9000) } != nil)
+      // Within another form it is there all the same.
+      let inner = Data(#"{"password":"REDACTED"}"#.utf8)
+      let coded = inner.base64EncodedString()
+      #expect(refusal { $0.request.url = "https://api.example.com/a?state=\(coded)" } != nil)
+      #expect(refusal { $0.request.body = HAR.Body(Data(#"{"state":"\#(coded)"}"#.utf8)) } != nil)
+      let wide = Data(#"{"password":"REDACTED"}"#.utf16.flatMap { [UInt8($0 & 0xFF), 0] })
+      #expect(refusal { $0.request.body = HAR.Body(wide, mediaType: "application/json; charset=utf-16le") } != nil)
+      let packed = try #require(Deflate.compressed(inner, as: .gzip))
+      #expect(
+        refusal { other in
+          other.request.headers.append(HAR.Field("Content-Encoding", "gzip"))
+          other.request.body = HAR.Body(packed, mediaType: "application/json")
+        } != nil)
       #expect(refusal { $0.extensions["_state"] = "unseen" } != nil)
       #expect(refusal { _ in } == nil)
       entry.request.body = nil
-      #expect(try RequestReplay.request(Inspector.Exchange(entry), replacement: "REDACTED").httpBody == nil)
+      #expect(try RequestReplay.request(Inspector.Exchange(entry), .standard).httpBody == nil)
     }
   }
 #endif

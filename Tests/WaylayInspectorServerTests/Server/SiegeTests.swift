@@ -212,6 +212,35 @@
         }
       }
 
+      @Test("who nobody can be asked about gets nothing, though it has the token", .exitTest)
+      func unknownUser() async throws {
+        await #expect(processExitsWith: .success) {
+          Process.limit()
+          var options = InspectorServer.Options()
+          options.logger = nil
+          let server = InspectorServer(Inspector(), options: options)
+          let url = try await server.start()
+          let head = "GET \(url.path)/ HTTP/1.1\r\nHost: 127.0.0.1:\(url.port ?? 0)\r\n\r\n"
+          let known = try await RawClient(url)
+          try await known.send(head)
+          let page = await known.text()
+          Process.require(page.hasPrefix("HTTP/1.1 200"), page)
+          let unknown = try await RawClient(url)
+          try await unknown.send("GET ")
+          // The server has accepted it when it has accepted the next one. Then no descriptor is left to ask with.
+          let next = try await RawClient(url)
+          try await next.send(head)
+          _ = await next.text()
+          var taken: [CInt] = []
+          while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+          try await unknown.send(String(head.dropFirst(4)))
+          let text = await unknown.text()
+          for descriptor in taken { close(descriptor) }
+          Process.require(text.hasPrefix("HTTP/1.1 403"), text)
+          await server.stop()
+        }
+      }
+
       @Test("nothing is left when it has stopped: no descriptor, no thread, whatever was open", .exitTest)
       func nothingLeft() async throws {
         await #expect(processExitsWith: .success) {

@@ -53,7 +53,8 @@
       }
       // What belongs to a connection, or follows from the URL and the body.
       let own: Set<String> = ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"]
-      for field in recorded.headers where !own.contains(field.name.lowercased()) && (replacement.isEmpty || !field.value.contains(replacement)) {
+      for field in recorded.headers
+      where !own.contains(field.name.lowercased()) && (replacement.isEmpty || !field.value.contains(replacement)) {
         request.addValue(field.value, forHTTPHeaderField: field.name)
       }
       return request

@@ -14,7 +14,8 @@ extension Redaction {
     let isInURL =
       request.url.contains(replacement) || plain.contains(replacement) || redactor.redacted(request.url) != request.url
     guard let body = request.body else { return (isInURL, false) }
-    let isInBody = body.data.firstRange(of: mark) != nil || redactor.redacted(body, of: request.headers).data != body.data
+    let isInBody =
+      body.data.firstRange(of: mark) != nil || redactor.redacted(body, of: request.headers).data != body.data
     return (isInURL, isInBody)
   }
 }

@@ -1,21 +1,27 @@
 import Foundation
 
+/// Where something was taken out before: where the replacement stands, also within a coding.
 extension Redaction {
-  /// Whether something was taken out of a request's URL, and out of its body: where the replacement stands, also within
-  /// a coding, or in a part that is compressed.
-  package func hasTakenOut(of request: HAR.Request) -> (url: Bool, body: Bool) {
-    guard isOn, !replacement.isEmpty else { return (false, false) }
-    let mark = Array(replacement.utf8)
-    // What is left is changed where it is read for the mark, and has it replaced.
+  /// Whether something was taken out of a text, such as a URL.
+  package func hasTakenOut(of text: String) -> Bool {
+    guard isOn, !replacement.isEmpty else { return false }
+    var remover = markRemover
+    return text.contains(replacement) || text.removingPercentEncoding?.contains(replacement) ?? false
+      || remover.redacted(text) != text
+  }
+
+  /// Whether something was taken out of a body.
+  package func hasTakenOut(of body: HAR.Body, _ fields: [HAR.Field]) -> Bool {
+    guard isOn, !replacement.isEmpty else { return false }
+    var remover = markRemover
+    return body.data.firstRange(of: Data(replacement.utf8)) != nil
+      || remover.redacted(body, of: fields).data != body.data
+  }
+
+  /// Changes what holds the replacement, wherever a redaction reads.
+  private var markRemover: Redactor {
     var other = self
     other.replacement = ""
-    var redactor = Redactor(other, finders: [SecretFinder([mark])].compactMap(\.self))
-    let plain = request.url.removingPercentEncoding ?? request.url
-    let isInURL =
-      request.url.contains(replacement) || plain.contains(replacement) || redactor.redacted(request.url) != request.url
-    guard let body = request.body else { return (isInURL, false) }
-    let isInBody =
-      body.data.firstRange(of: mark) != nil || redactor.redacted(body, of: request.headers).data != body.data
-    return (isInURL, isInBody)
+    return Redactor(other, finders: [SecretFinder([Array(replacement.utf8)])].compactMap(\.self))
   }
 }

@@ -124,6 +124,10 @@ enum Plantings {
       ("XML that is cut off", xml, "<a><\(name)>\(text)"),
       ("a link in HTML", "text/html", "<html><a href=\"\(entities(link))\">x</a></html>"),
       ("a field in HTML", "text/html", "<p>a<br><input type=hidden name='\(name)' value=\"\(attribute)\">"),
+      (
+        "a field after a script in capitals", "text/html",
+        "<SCRIPT>x</SCRIPT><STYLE>y</Style><INPUT TYPE=hidden NAME='\(name)' VALUE=\"\(attribute)\">"
+      ),
       ("a password in HTML", "text/html", "<input name=p type=\"password\" value=\"\(attribute)\">"),
       ("metadata", "text/html", "<head><meta name=\"\(name)\" content=\"\(attribute)\"></head>"),
       ("an attribute for data", "text/html", "<div data-\(name)=\"\(attribute)\">x</div>"),

@@ -67,7 +67,9 @@ extension Redactor {
           &draft, at: index, name, isSecret: isExpected || stack.last?.isSecret ?? false, isHTML: isHTML)
         index = tag.end
         if isHTML, name == "script" || name == "style" {
-          let stop = source.firstRange(of: Array("</\(name)".utf8), from: index)?.lowerBound ?? source.count
+          // Names in HTML are the same in capitals.
+          let stop =
+            source.firstRange(of: Array("</\(name)".utf8), from: index, ignoresCase: true)?.lowerBound ?? source.count
           read(index..<stop, in: &draft) { $0.readText(&$1, .code) }
           index = stop
         } else if !tag.isEmpty {
@@ -157,10 +159,15 @@ extension Redactor {
 
 extension [UInt8] {
   /// The first place from another on where some bytes stand.
-  func firstRange(of bytes: some Collection<UInt8>, from start: Int) -> Range<Int>? {
+  ///
+  /// - Parameter ignoresCase: Whether capitals are taken for small letters, as which they are looked for.
+  func firstRange(
+    of bytes: some Collection<UInt8>, from start: Int, ignoresCase: Bool = false
+  ) -> Range<Int>? {
     var place = Swift.min(start, count)
     while let next = self[place...].firstIndex(where: { $0 == bytes.first }) {
-      if self[next...].starts(with: bytes) { return next..<next + bytes.count }
+      let isHere = self[next...].starts(with: bytes) { $0 == $1 || ignoresCase && $0.isASCIILetter && $0 | 0x20 == $1 }
+      if isHere { return next..<next + bytes.count }
       place = next + 1
     }
     return nil

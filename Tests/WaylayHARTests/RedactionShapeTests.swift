@@ -62,6 +62,20 @@ struct RedactionShapeTests {
     #expect(Redaction.standard.redacted(entry).request.headers == [.init("Link", link)])
   }
 
+  @Test(
+    "is written beside a secret as it was, whatever escapes it has",
+    arguments: [
+      ("text/html", "<p>token=abc12345&nbsp;ok&eacute;'</p>", "<p>token=REDACTED&nbsp;ok&eacute;'</p>"),
+      ("application/json", #"{"a":"token=abc12345 \ud83d\/\u00e4"}"#, #"{"a":"token=REDACTED \ud83d\/\u00e4"}"#),
+      (
+        "application/x-www-form-urlencoded", "p=a%3d~!*+b%26token%3Dabc12345%26%zz",
+        "p=a%3d~!*+b%26token%3DREDACTED%26%zz"
+      ),
+    ])
+  func beside(type: String, body: String, result: String) {
+    #expect(redacted(body, type) == result)
+  }
+
   // MARK: Properties
 
   /// SplitMix64.

@@ -52,14 +52,14 @@ struct Redactor {
     draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
   }
 
-  /// Reads a value within another one. What is changed is written with the same escapes.
+  /// Reads a value within another one. What takes the place of something is written with the same escapes; all else
+  /// stays as it was written.
   mutating func read(
     _ range: Range<Int>, in draft: inout Draft, escapes: Escapes = [],
     by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
   ) {
-    let value = escapes.removed(from: draft.source[range])
-    if let changed = changed(value, by: reading) {
-      draft.replace(range, by: escapes.added(to: changed))
+    if let changed = changed(Array(draft.source[range]), escapes: escapes, by: reading) {
+      draft.replace(range, by: changed)
     } else {
       draft.keep(range)
     }
@@ -67,8 +67,11 @@ struct Redactor {
 
   /// Reads a value; `nil` if nothing of it is changed.
   mutating func changed(
-    _ value: [UInt8], by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
+    _ text: [UInt8], escapes: Escapes = [],
+    by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
   ) -> [UInt8]? {
+    let placed = escapes.placed(from: text[...])
+    let value = placed?.plain ?? text
     guard !value.isEmpty, value != mark else { return nil }
     work += value.count
     var draft = Draft(value)
@@ -86,7 +89,7 @@ struct Redactor {
         }
       }
     }
-    return draft.result
+    return draft.result(in: text, at: placed?.places, escapes)
   }
 
   /// Reads a text that is not a body.
@@ -130,14 +133,18 @@ struct Draft {
   }
 
   /// The text with all that was replaced; `nil` if nothing was.
-  var result: [UInt8]? {
+  var result: [UInt8]? { result(in: source, at: nil, []) }
+
+  /// The same in the text as it is written with escapes, where its bytes are at other places.
+  func result(in text: [UInt8], at places: [Int]?, _ escapes: Escapes) -> [UInt8]? {
     guard parts.contains(where: { $0.text != nil }) else { return nil }
+    func place(_ index: Int) -> Int { places?[index] ?? index }
     var (result, end): ([UInt8], Int) = ([], 0)
-    for case (let range, let text?) in ordered where range.lowerBound >= end {
-      result += source[end..<range.lowerBound] + text
+    for case (let range, let new?) in ordered where range.lowerBound >= end {
+      result += text[place(end)..<place(range.lowerBound)] + escapes.added(to: new)
       end = range.upperBound
     }
-    return result + source[end...]
+    return result + text[place(end)...]
   }
 
   /// How many parts there are: the number of the next one.

@@ -63,6 +63,29 @@ struct RedactionShapeTests {
   }
 
   @Test(
+    "is the rest of a URL whose path has a parameter: that ends with its segment",
+    arguments: [
+      (
+        "https://a.test/x;jsessionid=ABC12345/next?page=2#top",
+        "https://a.test/x;jsessionid=REDACTED/next?page=2#top"
+      ),
+      ("/x;v=1;jsessionid=ABC12345?page=2", "/x;v=1;jsessionid=REDACTED?page=2"),
+      ("<https://a.test/x;jsessionid=ABC12345/next>; rel=next", "<https://a.test/x;jsessionid=REDACTED/next>; rel=next"),
+      // What is no path has slashes in its values.
+      ("theme=a/b;token=ABC/12345?==;x=1", "theme=a/b;token=REDACTED;x=1"),
+      ("https://a.test/?a=1;token=ABC/12345", "https://a.test/?a=1;token=REDACTED"),
+    ])
+  func paths(text: String, result: String) {
+    var entry = Plantings.entry(headers: [.init("Link", text)])
+    entry.response.redirectURL = text
+    // What is noted as the secret is the value alone.
+    entry.comment = "ABC12345 is not /next"
+    let redacted = Redaction.standard.redacted(entry)
+    #expect(redacted.request.headers[0].value == result && redacted.response.redirectURL == result)
+    #expect(redacted.comment == (text.contains("ABC12345") ? "REDACTED is not /next" : entry.comment))
+  }
+
+  @Test(
     "is written beside a secret as it was, whatever escapes it has",
     arguments: [
       ("text/html", "<p>token=abc12345&nbsp;ok&eacute;'</p>", "<p>token=REDACTED&nbsp;ok&eacute;'</p>"),

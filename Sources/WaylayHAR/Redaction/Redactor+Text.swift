@@ -91,7 +91,11 @@ extension Redactor {
       hide(value + 1..<close, in: &draft, escapes: .backslash)
       return close
     }
-    let end = draft.find(from: value) { Self.endsValue($0, isOfQuery: isOfQuery) }
+    // Parameters of a path end with their segment (RFC 3986, section 3.3).
+    let isOfPath = start > 0 && source[start - 1] == UInt8(ascii: ";") && source.isInPath(start)
+    let end = draft.find(from: value) {
+      Self.endsValue($0, isOfQuery: isOfQuery) || isOfPath && "/?".utf8.contains($0)
+    }
     guard isSecret || source[value..<end].contains(UInt8(ascii: "%")) else {
       plain = end
       return nil
@@ -157,6 +161,25 @@ extension Redactor {
 }
 
 extension [UInt8] {
+  /// Whether a place is in the path of a URL: after `://`, or after a slash at the beginning of a word, and not in its
+  /// query. One looks back so far and no further.
+  func isInPath(_ place: Int) -> Bool {
+    for index in (Swift.max(0, place - 1024)..<place).reversed() {
+      switch self[index] {
+      case UInt8(ascii: "?"), UInt8(ascii: "#"): return false
+      case UInt8(ascii: "/"):
+        if index == 0 || Self.endsWord(self[index - 1]) || self[..<index].suffix(2).elementsEqual(":/".utf8) {
+          return true
+        }
+      case let byte where Self.endsWord(byte): return false
+      default: break
+      }
+    }
+    return false
+  }
+
+  private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"'<>\\".utf8.contains(byte) }
+
   /// Whether it would hardly stand anywhere by chance, as a word like "password" does.
   var looksLikeCredential: Bool { count >= 8 && !allSatisfy { $0.isASCIILetter || $0.isSpace || $0 >= 0x80 } }
 }

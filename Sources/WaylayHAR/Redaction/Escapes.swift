@@ -118,10 +118,13 @@ enum Base64 {
     }
   }
 
-  /// The digits round a place, with their padding.
-  static func run(around range: Range<Int>, in piece: Range<Int>, of bytes: [UInt8]) -> Range<Int> {
-    let start = bytes[piece.lowerBound..<range.lowerBound].lastIndex { !isDigit($0) } ?? piece.lowerBound - 1
-    let digits = bytes[range.upperBound..<piece.upperBound].firstIndex { !isDigit($0) } ?? piece.upperBound
+  /// The digits round a place, with their padding; in the path of a URL, those of its segment.
+  static func run(
+    around range: Range<Int>, in piece: Range<Int>, of bytes: [UInt8], isInPath: Bool = false
+  ) -> Range<Int> {
+    func ends(_ byte: UInt8) -> Bool { !isDigit(byte) || isInPath && byte == UInt8(ascii: "/") }
+    let start = bytes[piece.lowerBound..<range.lowerBound].lastIndex(where: ends) ?? piece.lowerBound - 1
+    let digits = bytes[range.upperBound..<piece.upperBound].firstIndex(where: ends) ?? piece.upperBound
     return start + 1..<(bytes[digits..<piece.upperBound].firstIndex { $0 != UInt8(ascii: "=") } ?? piece.upperBound)
   }
 

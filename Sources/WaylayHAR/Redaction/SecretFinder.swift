@@ -128,7 +128,8 @@ struct SecretFinder {
         let range = index + 1 - pattern.bytes.count..<index + 1
         if pattern.isCoded {
           if range.upperBound > found.last?.upperBound ?? piece.lowerBound {
-            found.append(Base64.run(around: range, in: piece, of: bytes))
+            let isInPath = bytes.isInPath(range.lowerBound)
+            found.append(Base64.run(around: range, in: piece, of: bytes, isInPath: isInPath))
           }
           break
         }

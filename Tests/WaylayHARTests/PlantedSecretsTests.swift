@@ -102,6 +102,25 @@ enum Plantings {
         "a file's name first", "multipart/form-data; boundary=b",
         "--b\r\nContent-Disposition: form-data; filename=\"a.txt\"; name=\"\(name)\"\r\n\r\n\(secret)\r\n--b--"
       ),
+      (
+        "a file's name that looks like a parameter", "multipart/form-data; boundary=b",
+        "--b\r\nContent-Disposition: form-data; filename=\"a\\\"; name=b\"; name=\"\(name)\"\r\n\r\n\(secret)\r\n--b--"
+      ),
+      (
+        "a name alone", "multipart/form-data; boundary=b",
+        "--b\r\nContent-Disposition: name=\"\(name)\"\r\n\r\n\(secret)\r\n--b--"
+      ),
+      (
+        "a field in two lines", "multipart/form-data; boundary=b",
+        "--b\r\nContent-Disposition: form-data;\r\n name=\"\(name)\"\r\n\r\n\(secret)\r\n--b--"
+      ),
+      (
+        "a URL in the head of a part", "multipart/mixed; boundary=b",
+        "--b\r\nContent-Location: \(link)\r\n\r\nx\r\n--b--"
+      ),
+      ("a field in the head of a part", "multipart/mixed; boundary=b", "--b\r\nX-\(name): \(secret)\r\n\r\nx\r\n--b--"),
+      ("a part without a head", "multipart/mixed; boundary=b", "--b\r\n\(object)\r\n--b--"),
+      ("an instruction in XML", xml, "<?xml-stylesheet href=\"\(link)\"?><a/>"),
       ("parts that are cut off", "multipart/form-data; boundary=b", "--b\r\n\(part)\r\n\r\n\(secret)"),
       ("XML", xml, "<?xml version=\"1.0\"?><a><\(name)>\(text)</\(name)></a>"),
       ("a namespace", "text/xml", "<s:a xmlns:s='u'><s:\(name) kind='x'>\(text)</s:\(name)></s:a>"),

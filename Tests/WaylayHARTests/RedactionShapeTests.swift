@@ -70,7 +70,9 @@ struct RedactionShapeTests {
         "https://a.test/x;jsessionid=REDACTED/next?page=2#top"
       ),
       ("/x;v=1;jsessionid=ABC12345?page=2", "/x;v=1;jsessionid=REDACTED?page=2"),
-      ("<https://a.test/x;jsessionid=ABC12345/next>; rel=next", "<https://a.test/x;jsessionid=REDACTED/next>; rel=next"),
+      (
+        "<https://a.test/x;jsessionid=ABC12345/next>; rel=next", "<https://a.test/x;jsessionid=REDACTED/next>; rel=next"
+      ),
       // What is no path has slashes in its values.
       ("theme=a/b;token=ABC/12345?==;x=1", "theme=a/b;token=REDACTED;x=1"),
       ("https://a.test/?a=1;token=ABC/12345", "https://a.test/?a=1;token=REDACTED"),
@@ -85,11 +87,30 @@ struct RedactionShapeTests {
     #expect(redacted.comment == (text.contains("ABC12345") ? "REDACTED is not /next" : entry.comment))
   }
 
+  @Test("is the head of a part with all its names, though they be secrets elsewhere")
+  func heads() {
+    let head = "Content-Disposition: form-data; name=\"password\"; filename=\"an0ther.txt\"\r\nContent-Type: text/plain"
+    let body = "--b\r\n\(head)\r\n\r\npassword\r\n--b--\r\n"
+    let type = "multipart/form-data; boundary=b"
+    #expect(
+      redacted(body, type, headers: [.init("X-Api-Key", "an0ther")])
+        == body.replacing("an0ther", with: "REDACTED").replacing("\r\npassword", with: "\r\nREDACTED"))
+  }
+
+  @Test("is an instruction and a declaration without a secret that is known")
+  func instructions() {
+    let body = "<?a href='/x/an0ther' b='c'?><!DOCTYPE a 'an0ther'><a/>"
+    #expect(
+      redacted(body, "text/xml", headers: [.init("X-Api-Key", "an0ther")])
+        == body.replacing("an0ther", with: "REDACTED"))
+  }
+
   @Test("is the rest of a URL that has a known secret in Base64 as a segment, though slashes are digits, too")
   func segments() {
     // In the Base64 of the second stands a slash.
     for secret in ["s3cret-value-1", "s3cret???-value-1"] {
-      for (before, after) in [("https://api.test/cache/", "/items/17"), ("/", "?a/b=c/d"), ("see https://a.test/", "")] {
+      for (before, after) in [("https://api.test/cache/", "/items/17"), ("/", "?a/b=c/d"), ("see https://a.test/", "")]
+      {
         for padding in ["", "u:", "user:"] {
           var entry = Plantings.entry(headers: [.init("X-Api-Key", secret)])
           entry.comment = before + Plantings.base64(padding + secret).replacing("=", with: "") + after

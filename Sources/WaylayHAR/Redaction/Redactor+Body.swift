@@ -146,14 +146,9 @@ extension Redactor {
 
   /// What stands between parts: as the type says it, or as the body begins.
   private func boundary(of source: [UInt8], type: String) -> [UInt8]? {
-    guard let start = type.range(of: "boundary=", options: .caseInsensitive) else {
-      let line = source.prefix { $0 > 0x20 }
-      return line.starts(with: "--".utf8) && line.count > 2 ? Array(line) : nil
-    }
-    let rest = type[start.upperBound...]
-    return Array("--".utf8)
-      + (rest.first == "\"" ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && !$0.isWhitespace })
-      .utf8
+    if let boundary = Array(type.utf8)[...].parameter("boundary") { return Array("--".utf8) + boundary.value }
+    let line = source.prefix { $0 > 0x20 }
+    return line.starts(with: "--".utf8) && line.count > 2 ? Array(line) : nil
   }
 
   private mutating func readParts(_ draft: inout Draft, type: String) -> Bool {
@@ -176,31 +171,94 @@ extension Redactor {
   }
 
   private mutating func readPart(_ draft: inout Draft, _ part: Range<Int>) {
+    let source = draft.source
+    func endOfLine(_ line: Int) -> Int { source[line..<part.upperBound].firstIndex(of: 0x0A) ?? part.upperBound }
+    func isEmpty(_ line: Range<Int>) -> Bool { source[line].allSatisfy(\.isSpace) }
     // Its head ends with an empty line.
     var (line, name, type, codings) = (part.lowerBound, "", "", "")
     while line < part.upperBound {
-      let end = draft.source[line..<part.upperBound].firstIndex(of: 0x0A) ?? part.upperBound
-      let text = String(decoding: draft.source[line..<end], as: UTF8.self).trimmingCharacters(in: .whitespaces)
+      var end = endOfLine(line)
+      let isLast = isEmpty(line..<end)
+      // What begins with a space goes on with the field before it.
+      while !isLast, end + 1 < part.upperBound, " \t".utf8.contains(source[end + 1]),
+        !isEmpty(end + 1..<endOfLine(end + 1))
+      {
+        end = endOfLine(end + 1)
+      }
+      let field = line..<end
       line = min(end + 1, part.upperBound)
-      if text.isEmpty || text == "\r" { break }
-      let field = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-      guard field.count == 2 else { continue }
-      switch field[0].lowercased() {
-      case "content-type": type = field[1]
-      case "content-encoding": codings = field[1]
-      case "content-disposition":
-        let parameter = field[1].split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-          .first { $0.lowercased().hasPrefix("name=") }
-        name = parameter?.dropFirst(5).trimmingCharacters(in: ["\""]) ?? ""
+      if isLast { break }
+      guard let colon = source[field].firstIndex(of: UInt8(ascii: ":")), colon > field.lowerBound,
+        source[field.lowerBound..<colon].allSatisfy({ $0.isOfWord || "-.".utf8.contains($0) }),
+        let start = source[colon + 1..<end].firstIndex(where: { !$0.isSpace }),
+        let last = source[start..<end].lastIndex(where: { !$0.isSpace })
+      else {
+        read(field, in: &draft)
+        continue
+      }
+      draft.keep(field.lowerBound..<start)
+      let said = HAR.Field(
+        String(decoding: source[field.lowerBound..<colon], as: UTF8.self),
+        String(decoding: source[start...last].map { $0.isSpace ? 0x20 : $0 }, as: UTF8.self))
+      switch said.name.lowercased() {
+      case "content-type": type = said.value
+      case "content-encoding": codings = said.value
+      case "content-disposition" where !redaction.hides(said.name):
+        guard let parameter = source[start...last].parameter("name") else { break }
+        name = String(decoding: parameter.value, as: UTF8.self)
+        // A name stays, whatever it sounds like.
+        read(start..<parameter.range.lowerBound, in: &draft)
+        draft.keep(parameter.range)
+        read(parameter.range.upperBound..<last + 1, in: &draft)
+        continue
       default: break
       }
+      let value = redacted(said, isHeader: true).value
+      if value == said.value {
+        draft.keep(start..<last + 1)
+      } else {
+        draft.replace(start..<last + 1, by: Array(value.utf8))
+      }
     }
-    draft.keep(part.lowerBound..<line)
     guard line < part.upperBound else { return }
     if redaction.hides(name) {
       hide(line..<part.upperBound, in: &draft)
     } else {
       read(line..<part.upperBound, in: &draft) { $0.readBody(&$1, type: type, codings: codings) }
     }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// A parameter of a field, and what it says (RFC 9110, section 5.6.6). In quotes stands what would end it elsewhere.
+  fileprivate func parameter(_ name: String) -> (range: Range<Int>, value: [UInt8])? {
+    func skipSpace(_ index: Int) -> Int { self[index...].firstIndex { !$0.isSpace } ?? endIndex }
+    var index = startIndex
+    while index < endIndex {
+      let start = skipSpace(index)
+      index = self[start...].firstIndex { "=;".utf8.contains($0) } ?? endIndex
+      guard index < endIndex, self[index] == UInt8(ascii: "=") else {
+        index = Swift.min(index + 1, endIndex)
+        continue
+      }
+      let found = String(decoding: self[start..<index].prefix { !$0.isSpace }, as: UTF8.self)
+      index = skipSpace(index + 1)
+      var value: [UInt8] = []
+      if index < endIndex, self[index] == UInt8(ascii: "\"") {
+        index += 1
+        while index < endIndex, self[index] != UInt8(ascii: "\"") {
+          if self[index] == UInt8(ascii: "\\"), index + 1 < endIndex { index += 1 }
+          value.append(self[index])
+          index += 1
+        }
+        index = Swift.min(index + 1, endIndex)
+      } else {
+        value = Array(self[index...].prefix { $0 != UInt8(ascii: ";") && !$0.isSpace })
+        index += value.count
+      }
+      if found.lowercased() == name { return (start..<index, value) }
+      index = self[index...].firstIndex(of: UInt8(ascii: ";")).map { $0 + 1 } ?? endIndex
+    }
+    return nil
   }
 }

@@ -25,7 +25,7 @@ extension Redactor {
     return entry
   }
 
-  private mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
+  mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
     var field = field
     field.comment = redacted(field.comment)
     let name = isHeader ? field.name.lowercased() : ""

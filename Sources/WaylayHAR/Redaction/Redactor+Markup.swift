@@ -47,7 +47,7 @@ extension Redactor {
         index = stop
       } else if rest.starts(with: "<?".utf8) || rest.starts(with: "<!".utf8) {
         let stop = end(of: ">", from: index)
-        draft.keep(index..<stop)
+        read(index + 2..<stop, in: &draft)
         index = stop
       } else if rest.starts(with: "</".utf8) {
         let name = Self.local(rest.dropFirst(2).prefix { Self.isOfName($0) })

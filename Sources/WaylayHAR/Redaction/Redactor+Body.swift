@@ -10,8 +10,9 @@ extension Redactor {
     let isJSON = essence.hasSuffix("json") || essence.hasSuffix("json-seq"), isParts = essence.hasPrefix("multipart/")
     let isHTML = essence == "text/html" || essence.hasPrefix("application/xhtml"), isXML = essence.hasSuffix("xml")
     let isForm = essence == "application/x-www-form-urlencoded"
-    guard isJSON || isHTML || isXML || isForm || isParts || essence.hasPrefix("text/") || !source.contains(0) else {
-      let isMedium = ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }
+    let isSaidText = isHTML || isXML || isForm || essence.hasPrefix("text/")
+    let isMedium = ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }
+    guard isJSON || isParts || isSaidText || !source.contains(0) else {
       return isMedium ? () : giveUp(&draft, "no text")
     }
     let start = source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -32,6 +33,29 @@ extension Redactor {
       let isCode = ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) }
       readText(&draft, isCode ? .code : .lines)
     }
+    // Of what is no text, little was understood, though there may be words in it.
+    let isBinary =
+      !isSaidText && ["proto", "grpc", "msgpack", "cbor", "bson", "avro", "thrift"].contains { essence.contains($0) }
+    if !isJSON, !isParts, !isMedium, isBinary || !isText(source, type: type, isSaid: isSaidText) {
+      giveUp(&draft, "no text")
+    }
+  }
+
+  /// Whether bytes are text: in UTF-8; in the character set that the type says, if that has the letters of ASCII; or
+  /// without one in Windows-1252, if the type says at least that it is text.
+  private func isText(_ source: [UInt8], type: String, isSaid: Bool) -> Bool {
+    let isClean = source.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0.isSpace || $0 == 0x1B }
+    // The last letter may be cut off.
+    if isSaid || isClean, (0...3).contains(where: { String(bytes: source.dropLast($0), encoding: .utf8) != nil }) {
+      return true
+    }
+    guard isClean else { return false }
+    guard let charset = Array(type.utf8)[...].parameter("charset") else {
+      return isSaid && !source.contains { [0x81, 0x8D, 0x8F, 0x90, 0x9D].contains($0) }
+    }
+    let name = String(decoding: charset.value, as: UTF8.self).lowercased()
+    return ["iso-8859-", "latin", "windows-", "cp", "koi8", "iso-2022-", "euc-", "shift", "gb", "big5"]
+      .contains { name.hasPrefix($0) }
   }
 
   /// Notes that a body is not what it should be, and replaces it if that is wished.

@@ -420,6 +420,28 @@ struct RedactionShapeTests {
     }
   }
 
+  @Test("of a value in a value in a value, and so on, is said to be unread, or nothing, as configured")
+  func depth() throws {
+    var strict = Redaction.standard
+    strict.replacesUnreadableBodies = true
+    func nested(_ times: Int) -> HAR.Entry {
+      let body = (0..<times).reduce(#"{"password":"pl4nted1","a":1}"#) { text, _ in
+        "{\"b\":\(Plantings.quoted(text)),\"c\":[\"x\",\"y\"]}"
+      }
+      return Plantings.entry(Data(body.utf8), "application/json")
+    }
+    for times in 1..<12 {
+      let entry = nested(times)
+      let isSeen = Plantings.isSeen(in: Redaction.standard.redacted(entry))
+      let report = Redaction.standard.report(HAR(entries: [entry]))
+      #expect(isSeen == (times > 7), "\(times)")
+      #expect(!isSeen || report.components(separatedBy: "nested too deeply, kept as it is").count == 2, "\(report)")
+      let redacted = strict.redacted(entry)
+      #expect(!Plantings.isSeen(in: redacted) && strict.redacted(redacted) == redacted, "\(times)")
+      #expect(try JSONValue(parsing: redacted.request.body?.data ?? Data()).object?["c"] == ["x", "y"], "\(times)")
+    }
+  }
+
   @Test("is told by the report: how many values there were, and which bodies a replay compares otherwise")
   func report() {
     var plain = Plantings.entry(url: "https://api.test/b?token=x1234567", headers: [.init("Cookie", "a=b; c=d")])

@@ -28,7 +28,8 @@ public struct Redaction: Sendable {
 
   /// The text that replaces a secret.
   public var replacement = "REDACTED"
-  /// Whether a body is replaced as a whole when it is not what its type says, cannot be decompressed, or is no text.
+  /// Whether a body is replaced as a whole when it is not what its type says, cannot be decompressed, or is no text;
+  /// and a value within one that is nested too deeply.
   ///
   /// By default it is kept: secrets that are known from elsewhere in the exchange are removed from it, and ``report(_:)``
   /// lists it. Images, sound, video and fonts are always kept.
@@ -153,7 +154,8 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     if places > 0 { exchanges += 1 }
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
     if entry.request.body?.data != original.request.body?.data { changedBodies.append(request) }
-    self.unread += unread.map { "\(request): \($0)" }
+    // One body may hold many values that are nested too deeply.
+    for line in unread.map({ "\(request): \($0)" }) where line != self.unread.last { self.unread.append(line) }
   }
 
   package var description: String {

@@ -58,8 +58,8 @@ extension Redactor {
       .contains { name.hasPrefix($0) }
   }
 
-  /// Notes that a body is not what it should be, and replaces it if that is wished.
-  private mutating func giveUp(_ draft: inout Draft, _ reason: String, isJSON: Bool = false) {
+  /// Notes that a body, or a value in one, cannot be read, and replaces it if that is wished.
+  mutating func giveUp(_ draft: inout Draft, _ reason: String, isJSON: Bool = false) {
     unread.append(reason + (redaction.replacesUnreadableBodies ? ", replaced as a whole" : ", kept as it is"))
     guard redaction.replacesUnreadableBodies else { return }
     places += 1

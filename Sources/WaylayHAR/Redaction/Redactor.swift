@@ -80,6 +80,8 @@ struct Redactor {
       reading(&self, &draft)
       depth -= 1
       work += draft.work
+    } else {
+      giveUp(&draft, "a value is nested too deeply")
     }
     for finder in finders {
       for gap in draft.gaps {

@@ -71,8 +71,8 @@ public struct Redaction: Sendable {
     return CredentialNames.isParameter(name)
   }
 
-  /// Returns the archive without secrets. A credential that one exchange shows by a name is removed from the others,
-  /// too.
+  /// Returns the archive without secrets. What one exchange shows by a name is removed from the others, too, if it looks
+  /// like a credential: it has at least eight bytes, and something else in it than letters and spaces.
   public func redacted(_ archive: HAR) -> HAR {
     guard isOn else { return archive }
     var archive = archive
@@ -109,7 +109,8 @@ public struct Redaction: Sendable {
     return report.description
   }
 
-  /// Exchanges that belong together: a credential that one of them shows by a name is taken out of the others, too.
+  /// Exchanges that belong together: what one of them shows by a name is taken out of the others, too, if it looks like
+  /// a credential.
   package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
     var report = RedactionReport()
     return redacted(entries, report: &report)

@@ -289,7 +289,7 @@ extension Cassette {
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
     var report = RedactionReport()
     archive.entries = options.redaction.redacted(kept + written, report: &report)
-    if options.matching.contains(.body), !report.changedBodies.isEmpty {
+    if options.comparesBodies, !report.changedBodies.isEmpty {
       note(
         MockIssue(
           kind: .redacted,
@@ -327,6 +327,18 @@ extension Cassette {
         state.recorded.compactMap(\.self), state.tracks.filter { $0.uses == 0 }.map(\.number),
         state.recorded.contains { $0 == nil }, state.defect
       )
+    }
+  }
+}
+
+extension Cassette.Options {
+  /// Whether requests are told apart by their bodies, or by what is in them.
+  fileprivate var comparesBodies: Bool {
+    matching.contains { aspect in
+      switch aspect.kind {
+      case .body, .json, .field: true
+      default: false
+      }
     }
   }
 }

@@ -118,13 +118,17 @@ struct CassetteSecretTests {
 
   @Test("that stood in a body which is compared are told of, once")
   func warnings() async throws {
-    let body = MessageBody.text(#"{"password":"pl4nted","a":1}"#)
-    for matching in [Set<Cassette.Aspect>([.method, .body]), [.method]] {
+    let json = MessageBody.text(#"{"password":"pl4nted","a":1}"#)
+    let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+    for (matching, body, fields) in [
+      (Set<Cassette.Aspect>([.method, .body]), json, [:]), ([.method, .json("$.password")], json, [:]),
+      ([.method, .field("password")], .text("password=pl4nted&a=1"), form), ([.method], json, [:]),
+    ] {
       let recording = folder.cassette(.all) { $0.matching = matching }
-      _ = try await recording.text(.post, "https://a.test/x", body: body, network: echo)
+      _ = try await recording.text(.post, "https://a.test/x", body: body, fields: fields, network: echo)
       try recording.eject()
       let issues = recording.issues.filter { $0.kind == .redacted }
-      #expect(issues.count == (matching.contains(.body) ? 1 : 0))
+      #expect(issues.count == (matching == [.method] ? 0 : 1), "\(matching)")
       #expect(issues.allSatisfy { $0.message.contains("POST https://a.test/x") && !$0.message.contains("pl4nted") })
     }
   }

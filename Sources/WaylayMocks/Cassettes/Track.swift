@@ -150,8 +150,8 @@ struct Track: Sendable {
     case (.parts(let recorded), .parts(let asked)):
       recorded.count == asked.count
         && zip(recorded, asked).allSatisfy { recorded, asked in
-          recorded.name == asked.name && recorded.filename == asked.filename
-            && recorded.contentType == asked.contentType
+          recorded.name == asked.name && accepts(recorded.filename, asked.filename)
+            && accepts(recorded.contentType, asked.contentType)
             && (recorded.body == asked.body || accepts(text(recorded.body), text(asked.body)))
         }
     default: false

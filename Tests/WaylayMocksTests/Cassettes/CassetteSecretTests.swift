@@ -18,7 +18,8 @@ struct CassetteSecretTests {
     let multipart = """
       --b\r\nContent-Disposition: form-data; name="password"\r\n\r\n\(secret)\r\n--b\r\nContent-Disposition: \
       form-data; \
-      name="note"\r\n\r\nshown\r\n--b--\r\n
+      name="note"\r\n\r\nshown\r\n--b\r\nContent-Disposition: form-data; name="file"; \
+      filename="of \(secret).txt"\r\n\r\nshown\r\n--b--\r\n
       """
     return [
       (.get, "https://user:\(secret)@a.test/info", [:], .empty),

@@ -12,6 +12,8 @@ extension ArchiveCache {
     let store: any ArchiveStore
     do {
       store = try await engine.opening.store()
+      // One that was closed has nothing to say, which is not that nothing is stored.
+      guard isOpen else { throw ArchiveError.closed }
     } catch {
       return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error.redacted)")], variants: [])
     }
@@ -40,7 +42,8 @@ public struct ArchiveExplanation: Sendable, CustomStringConvertible {
 
 extension ArchiveLoad {
   fileprivate func explanation() async -> ArchiveExplanation {
-    let entries = (try? await entries()) ?? []
+    var (entries, failure): ([StoredEntry], (any Error)?) = ([], nil)
+    do { entries = try await self.entries() } catch { failure = error }
     let others = (try? await store.list(EntryFilter(.resource(place.resource)))) ?? []
     let known = Set(entries.map(\.id))
     let elsewhere = others.count { !known.contains($0.id) }
@@ -57,6 +60,7 @@ extension ArchiveLoad {
         "stored",
         "\(stored.count)" + (entries.count > stored.count ? ", \(entries.count - stored.count) of another version" : "")
       ))
+    if let failure { rows.append(("unreadable", failure.redacted)) }
     if elsewhere > 0 {
       rows.append(("elsewhere", "\(elsewhere) of this URL for other credentials, partitions or bodies"))
     }

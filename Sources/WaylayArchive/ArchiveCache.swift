@@ -152,8 +152,6 @@ public final class ArchiveCache: InlineAnswering {
   /// Invalidates the archive, and waits until everything stored is written and the directory is available to others.
   public func close() async {
     engine.endWork()
-    // What is being opened is closed as soon as it is open.
-    _ = try? await engine.opening.store()
     await engine.opening.close()
   }
 }

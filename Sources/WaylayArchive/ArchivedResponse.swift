@@ -55,7 +55,8 @@ public struct ArchivedResponse: Sendable, Identifiable {
   public func isFresh(at date: Date = Date()) -> Bool {
     let now = CacheTime(date)
     return record.age(at: now) / 1000 < record.lifetime && !record.isOfUnknownAge(at: now)
-      && !record.directives.isNoCache && !record.flags.contains(.invalidated)
+      && !record.directives.isNoCache && record.flags.isDisjoint(with: [.invalidated, .lastResort])
+      && record.vary != .anything
   }
 
   /// Returns human-readable facts that the archive uses: age, lifetime and its source, validators, `Vary`. They contain

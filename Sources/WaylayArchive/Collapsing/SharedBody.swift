@@ -318,6 +318,10 @@ final class StoreSink: BodySink {
   /// What to store when the body ends after so many bytes; `nil` where it could not be resumed.
   private let draft: @Sendable (Int64) -> EntryDraft?
   private let next: Locked<Int64>
+  private let stored = Locked<EntryID?>(nil)
+
+  /// The entry that checkpoints have made, which an aborted writer leaves.
+  var checkpointed: [EntryID] { stored.withLock { $0.map { [$0] } ?? [] } }
 
   init(_ writer: any EntryWriter, checkpoint draft: @escaping @Sendable (Int64) -> EntryDraft?) {
     self.writer = writer
@@ -334,7 +338,9 @@ final class StoreSink: BodySink {
       return true
     }
     // A checkpoint that fails costs a restarted process some bytes; the entry itself may still come out whole.
-    if isDue, let draft = draft(length) { _ = try? await writer.checkpoint(draft) }
+    if isDue, let draft = draft(length), let entry = try? await writer.checkpoint(draft) {
+      stored.withLock { $0 = entry.id }
+    }
   }
 
   func read(at offset: Int64, upTo count: Int) async throws -> Data {

@@ -17,10 +17,9 @@ enum FieldRules {
     for field in fields where field.name == .connection {
       dropped.formUnion(FieldBytes.members(field.value.utf8).map(FieldBytes.name))
     }
-    // A name on the list that steers the cache itself would turn the rest of the head into another one.
-    dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
     dropped.formUnion(directives.noCacheFields)
-    dropped.remove("cache-control")
+    // A name on a list that steers the cache itself would turn the rest of the head into another one.
+    dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
     return without(dropped.union(perConnection), fields)
   }
 

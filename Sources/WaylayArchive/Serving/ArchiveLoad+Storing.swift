@@ -86,38 +86,49 @@ extension ArchiveLoad {
   /// again.
   ///
   /// - Parameter bytes: What the writer was given.
+  /// - Returns: A refusal where it has gone again.
+  @discardableResult
   private func commit(
     _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64
-  ) async throws {
+  ) async throws -> Refusal? {
     guard writer.length == bytes else {
       throw ArchiveError(
         .notWritten,
         "the store has \(writer.length) bytes of a body but was given \(bytes): none of it is kept.")
     }
     let entry = try await writer.commit(draft(record, placement))
-    guard isCurrent(placement) else { return store.remove([entry.id]) }
-    if placement.key != key { await noteVariance(record) }
+    guard isCurrent(placement) else {
+      store.remove([entry.id])
+      return Refusal()
+    }
+    do {
+      // Before anybody is told that it is stored: without the note nobody finds it.
+      if placement.key != key { try await noteVariance(record, isPinned: placement.isPinned) }
+    } catch {
+      store.remove([entry.id])
+      throw error
+    }
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
     engine.parts.add(entry, store, engine.reporter)
     engine.reporter.report(event(.stored, reason: reason, bytes: bytes))
     outcome?.note(.stored(bytes))
+    return nil
   }
 
   /// Has lookups of the path's other URLs know what this response excuses.
-  private func noteVariance(_ record: CacheRecord) async {
-    guard let key = place.variancesKey, let text = record.fields[StructuredFields.noVarySearch],
-      let said = try? await store.entries(for: key),
-      !SearchVariances.decoded(said).contains(where: { $0 == NoVarySearch(text) })
-    else { return }
+  private func noteVariance(_ record: CacheRecord, isPinned: Bool) async throws {
+    guard let key = place.variancesKey, let text = record.fields[StructuredFields.noVarySearch] else { return }
+    let said = try await store.entries(for: key)
+    let isSaid = SearchVariances.decoded(said).contains { $0 == NoVarySearch(text) }
+    guard !isSaid || isPinned && !said.allSatisfy(\.details.isPinned) else { return }
     let path = String(place.listedURL.prefix { $0 != "?" })
-    let details = EntryDetails(url: path, host: HostName.comparable(url.host ?? ""), stored: now.date)
+    let details = EntryDetails(
+      url: path, host: HostName.comparable(url.host ?? ""), stored: now.date,
+      isPinned: isPinned || said.contains { $0.details.isPinned })
     let head = SearchVariances.head(said, adding: text)
-    do {
-      try store.put(EntryDraft(key: key, head: head, details: details, replacing: said.map(\.id)), body: Data())
-    } catch {
-      engine.reporter.report(event(.storeFailed, reason: "No-Vary-Search could not be noted: \(error.redacted)"))
-    }
+    let writer = try store.makeWriter(for: key, length: 0)
+    try await writer.commit(EntryDraft(key: key, head: head, details: details, replacing: said.map(\.id)))
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
@@ -147,10 +158,11 @@ extension ArchiveLoad {
     } catch {
       return (response, refuse(error))
     }
-    let shared = SharedBody(response.body, into: sink(writer, record, placement))
+    let sink = sink(writer, record, placement)
+    let shared = SharedBody(response.body, into: sink)
     guard let body = shared.body() else { return (response, nil) }
     share(shared, record, flight)
-    finish(shared, writer, placement, flight) { bytes, isComplete in
+    finish(shared, sink, placement, flight) { bytes, isComplete in
       if isComplete {
         guard let complete = record.completed(bodyLength: bytes) else {
           refuse("the length of the body differs from its head")
@@ -179,8 +191,7 @@ extension ArchiveLoad {
     do {
       let writer = try store.makeWriter(for: placement.key, length: Int64(data.count))
       try await writer.append(data)
-      try await commit(writer, complete, placement, bytes: Int64(data.count))
-      return nil
+      return try await commit(writer, complete, placement, bytes: Int64(data.count))
     } catch {
       return refuse(error)
     }
@@ -188,7 +199,10 @@ extension ArchiveLoad {
 
   private func sink(_ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement) -> StoreSink {
     StoreSink(writer) { bytes in
-      guard placement.isFirst, configuration.keepsPartial, let part = record.truncated(at: bytes) else { return nil }
+      guard placement.isFirst, configuration.keepsPartial,
+        !hasChanged(placement.key, placement.tags, since: placement.moment),
+        let part = record.truncated(at: bytes)
+      else { return nil }
       return draft(part, placement)
     }
   }
@@ -205,12 +219,16 @@ extension ArchiveLoad {
   /// - Parameter ending: What to store when so many bytes are in the store, which are all or not, and what to say of it;
   ///   `nil` for nothing.
   private func finish(
-    _ shared: SharedBody, _ writer: any EntryWriter, _ placement: Placement, _ flight: Flight?,
+    _ shared: SharedBody, _ sink: StoreSink, _ placement: Placement, _ flight: Flight?,
     _ ending: @escaping @Sendable (_ bytes: Int64, _ isComplete: Bool) -> (record: CacheRecord, reason: String?)?
   ) {
+    let writer = sink.writer
     shared.start { end in
       defer { if let flight { engine.flights.end(flight) } }
-      guard isCurrent(placement) else { return writer.abort() }
+      guard isCurrent(placement) else {
+        writer.abort()
+        return store.remove(sink.checkpointed)
+      }
       let (bytes, isComplete): (Int64, Bool)
       switch end {
       case .complete(let count): (bytes, isComplete) = (count, true)
@@ -253,15 +271,13 @@ extension ArchiveLoad {
     let placement = placement(judged, record, as: entry.key, taking: [entry])
     // What the app gets as a whole response is as long as the whole is, whatever the message says of the length of the
     // part, or does not say.
-    let shared = SharedBody(
-      response.body,
-      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } },
-      after: offset, required: isWhole ? record.completeLength : nil)
+    let sink = StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }
+    let shared = SharedBody(response.body, into: sink, after: offset, required: isWhole ? record.completeLength : nil)
     var whole = record
     if isWhole { whole.becomeWhole() }
     guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }
     if isWhole { share(shared, whole, flight) }
-    finish(shared, writer, placement, flight) { bytes, isComplete in
+    finish(shared, sink, placement, flight) { bytes, isComplete in
       // All of it, and yet a failure: nobody knows what that is a beginning of.
       guard isComplete || bytes != record.completeLength,
         let final = (isComplete ? record.completed(bodyLength: bytes) : nil) ?? record.truncated(at: bytes)

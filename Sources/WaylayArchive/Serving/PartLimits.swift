@@ -66,7 +66,9 @@ final class PartLimits: Sendable {
       let entries = (try? await store.list(EntryFilter(limit.part))) ?? []
       var total = entries.reduce(0) { $0 + $1.storedBytes }
       if total > limit.bytes {
-        let candidates = entries.filter { !$0.details.isPinned }.sorted { $0.details.stored < $1.details.stored }
+        let candidates = entries.filter { !$0.details.isPinned && !$0.isNote }.sorted {
+          $0.details.stored < $1.details.stored
+        }
         for entry in candidates where total > limit.bytes / 10 * 9 {
           store.remove([entry.id])
           total -= entry.storedBytes

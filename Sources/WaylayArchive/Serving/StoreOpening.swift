@@ -38,19 +38,26 @@ final class StoreOpening: Sendable {
     if let outcome = state.withLock({ $0.outcome }) { report(outcome) } else { open() }
   }
 
-  /// Begins an opening, unless one is under way, was just made in vain, or is not to be tried again.
+  /// Begins an opening, unless one is under way, was just made in vain, or is not to be tried again; or where it is open.
   private func open() {
     guard let storage else { return }
     let now = clock.now()
+    var lost: (any ArchiveStore)?
     let starts = state.withLock { state in
       guard !state.isOpening, !state.isReleased else { return false }
-      if case .failure(let error) = state.outcome {
-        guard now &- state.begun >= Self.pause, error.mayPass else { return false }
+      switch state.outcome {
+      case nil: break
+      case .failure(let error)?: guard now &- state.begun >= Self.pause, error.mayPass else { return false }
+      case .success(let store)?:
+        guard now &- state.begun >= Self.pause, !store.isUsable else { return false }
+        // Its directory has gone, and with it everything that it had.
+        lost = store
       }
       (state.begun, state.isOpening, state.outcome) = (now, true, nil)
       return true
     }
     guard starts else { return }
+    if let lost { SharedStores.release(lost) }
     DispatchQueue.global(qos: .userInitiated).async { [self] in
       var limits = state.withLock { $0.limits }
       let outcome = Result { [limits] in try storage.open(limits) }
@@ -95,32 +102,26 @@ final class StoreOpening: Sendable {
   /// The store, as soon as it is open.
   func store() async throws -> any ArchiveStore {
     if let store = ready { return store }
-    reopen()
-    await state.wait(at: \.waiters) { $0.outcome != nil }
+    open()
+    await ended()
     guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
     return try outcome.get()
   }
 
-  /// Tries again what may have been possible only since.
-  private func reopen() {
-    let now = clock.now()
-    let lost = state.withLock { state -> (any ArchiveStore)? in
-      guard case .success(let store) = state.outcome, !state.isReleased, storage != nil, !store.isUsable,
-        now &- state.begun >= Self.pause
-      else { return nil }
-      // Its directory has gone, and with it everything that it had.
-      state.outcome = nil
-      return store
-    }
-    if let lost { SharedStores.release(lost) }
-    open()
+  /// Waits until an opening that is under way has ended.
+  private func ended() async {
+    await state.wait(at: \.waiters) { $0.outcome != nil || $0.isReleased && !$0.isOpening }
   }
 
   /// Gives the directory back: at once where nobody else in this process has it.
   func release() { if let store = takeReleased() { SharedStores.release(store) } }
 
   /// The same, and waits until others can have it.
-  func close() async { if let store = takeReleased() { await SharedStores.close(store) } }
+  func close() async {
+    // What is being opened is closed as soon as it is open.
+    await ended()
+    if let store = takeReleased() { await SharedStores.close(store) }
+  }
 
   private func takeReleased() -> (any ArchiveStore)? {
     state.withLock { state in
@@ -219,9 +220,9 @@ enum SharedStores {
   private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
     guard let directory = try? ArchiveDirectory(path: path, FileSystem(options.system)) else { return nil }
     let store = state.withLock { state -> DiskStore? in
-      guard let (id, found) = state.stores.first(where: { $0.value.store.archive.isSame(as: directory) }),
-        found.store.isOpen
-      else { return nil }
+      // One whose contents were removed may be in the table beside the one that took its place.
+      let found = state.stores.first { $0.value.store.isOpen && $0.value.store.archive.isSame(as: directory) }
+      guard let (id, found) = found else { return nil }
       state.stores[id]?.users += 1
       return found.store
     }

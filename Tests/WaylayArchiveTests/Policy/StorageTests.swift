@@ -126,6 +126,16 @@ struct StorageTests {
     #expect(second["X-C"] == "1")
   }
 
+  @Test("no-cache with the name of a field that says how long does not make it longer")
+  func noCacheExpires() {
+    var cache = PolicyCache()
+    let fields: HTTPFields = [
+      .cacheControl: "no-cache=\"Expires\"", .expires: "0", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
+    ]
+    cache.load(.init(fields: fields))
+    #expect(!cache.load(.init(fields: fields)).isFromArchive)
+  }
+
   @Test(
     "Methods other than GET, HEAD and POST are not stored (RFC 9111, 3)",
     arguments: ["PUT", "DELETE", "PATCH", "OPTIONS", "QUERY", "FOO"])

@@ -55,6 +55,30 @@ struct LateAnswerTests {
     #expect(script.asked.count == 2)
   }
 
+  @Test("nor the beginning of a large body that was under way", arguments: [true, false])
+  func removedWithinBody(isOnDisk: Bool) async throws {
+    let directory = TemporaryDirectory()
+    let archive = isOnDisk ? ArchiveCache(.disk(at: directory.url, options: .init(logger: .silent))) : ArchiveCache()
+    let events = archive.events()
+    let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+    let script = ScriptedNext { request in
+      InterceptedResponse(
+        to: request, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], body: .stream(chunks), source: .network)
+    }
+    let response = try await archive.startLoading(
+      InterceptedRequest(URLRequest(url: URL(string: "http://example.com/a")!)), next: script.next)
+    var reader = response.body.makeAsyncIterator()
+    source.yield(.noise(1 << 20))
+    #expect(try await reader.next()?.isEmpty == false)
+    try await archive.removeAll()
+    for _ in 0..<9 { source.yield(.noise(1 << 20)) }
+    source.finish()
+    while try await reader.next() != nil {}
+    for await event in events where event.kind == .refused { break }
+    #expect(try await archive.usage.count == 0)
+    await archive.close()
+  }
+
   @Test("a revalidation behind an answer that comes after a DELETE does not, either")
   func lateBehind() async throws {
     let wall = Wall()

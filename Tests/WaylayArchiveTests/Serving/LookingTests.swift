@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import StoreFaults
 import TestSupport
 import Testing
 import WaylayArchive
@@ -34,6 +35,37 @@ struct LookingTests {
     await archive.close()
     let error = await #expect(throws: ArchiveError.self) { try await archive.state(for: request) }
     #expect(error?.code == .closed)
+  }
+
+  @Test("explain says what cannot be read now, and that a closed archive is not open")
+  func explained() async throws {
+    let directory = TemporaryDirectory()
+    let isFailing = Locked(false)
+    var options = DiskStore.Options(memory: 0, logger: .silent)
+    options.system = FailingSystem { call in call == .open && isFailing.withLock { $0 } ? .error(EMFILE) : nil }
+    let archive = ArchiveCache(.disk(at: directory.url, options: options))
+    let script = ScriptedNext()
+    script.answers("a", [.cacheControl: "max-age=1000"])
+    _ = try await archive.load(script)
+    try await archive.flush()
+    isFailing.withLock { $0 = true }
+    let request = URLRequest(url: url)
+    #expect(await archive.explain(request).rows.contains { $0.name == "unreadable" })
+    isFailing.withLock { $0 = false }
+    #expect(await archive.explain(request).variants.count == 1)
+    await archive.close()
+    #expect(await archive.explain(request).description.contains("not open"))
+  }
+
+  @Test("what no load gets without asking the origin is stale")
+  func neverFresh() async throws {
+    let archive = ArchiveCache()
+    let script = ScriptedNext()
+    script.answers("a", [.cacheControl: "max-age=1000", .vary: "*"])
+    _ = try await archive.load(script)
+    #expect(try await archive.state(for: URLRequest(url: url)) != .fresh)
+    _ = try await archive.load(script)
+    #expect(script.asked.count == 2)
   }
 
   @Test("they say nothing of the beginning of a body that broke off, which answers nobody offline")

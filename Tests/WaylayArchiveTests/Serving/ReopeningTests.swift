@@ -87,6 +87,47 @@ struct ReopeningTests {
     await archive.close()
   }
 
+  @Test("is shared by a third one when the first has opened it anew and the second has not noticed yet")
+  func third() async throws {
+    for _ in 0..<10 {
+      let place = TemporaryDirectory()
+      let time = Locked(UInt64(1_000_000_000))
+      func archive() -> ArchiveCache {
+        ArchiveCache(.disk(at: place.url, options: .init(memory: 0, logger: .silent))) {
+          $0.clock = LoadClock(now: { time.withLock { $0 } }, schedule: { _, _ in })
+        }
+      }
+      let (first, second) = (archive(), archive())
+      try await first.opened()
+      try await second.opened()
+      // The contents alone go: the directory is the same one.
+      for file in try FileManager.default.contentsOfDirectory(atPath: place.url.path) {
+        try FileManager.default.removeItem(at: place.url.appendingPathComponent(file))
+      }
+      _ = try? await first.load(address, script)
+      _ = try? await first.flush()
+      time.withLock { $0 += 1_000_000_000 }
+      _ = try await first.load(address, script)
+      guard first.isOpen else { break }
+      let third = archive()
+      try await third.opened()
+      for archive in [third, second, first] { await archive.close() }
+    }
+  }
+
+  @Test("does not make a directory again that has been removed, when it is closed")
+  func closedAfterRemoval() async throws {
+    let time = Locked(UInt64(1_000_000_000))
+    let archive = archive(.init(memory: 0, logger: .silent), time)
+    _ = try await archive.load(address, script)
+    try FileManager.default.removeItem(at: directory.url)
+    _ = try? await archive.flush()
+    #expect(!archive.isOpen)
+    time.withLock { $0 += 1_000_000_000 }
+    await archive.close()
+    #expect(!FileManager.default.fileExists(atPath: directory.url.path))
+  }
+
   @Test("… also one that was restored from a file")
   func removedAfterRestore() async throws {
     let folder = TemporaryDirectory()

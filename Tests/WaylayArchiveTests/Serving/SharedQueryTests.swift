@@ -57,6 +57,27 @@
       #expect(try await archive.usage.count == 2)
     }
 
+    @Test("what is removed by age, or by the limit of a part, leaves what is needed to find the others")
+    func notes() async throws {
+      let wall = Wall()
+      for isByAge in [true, false] {
+        let archive = ArchiveCache {
+          $0.now = { wall.now }
+          if !isByAge { $0.limits = [.host("example.com", bytes: 4000)] }
+        }
+        let script = origin("params=(\"utm\")")
+        _ = try await get("?q=1&utm=a", archive, script)
+        wall.advance(by: 100)
+        for query in 2...20 { _ = try await get("?q=\(query)&utm=a", archive, script) }
+        if isByAge { try await archive.removeAll(.stored(before: wall.now.date)) }
+        while try await archive.usage.bytes > 5000, !isByAge { await Task.yield() }
+        let asked = script.asked.count
+        #expect(try await get("?q=20&utm=b", archive, script) == "for q=20&utm=a")
+        #expect(script.asked.count == asked)
+        await archive.close()
+      }
+    }
+
     @Test("it lasts: after opening again, offline, with hidden query values", arguments: [true, false])
     func lasting(_ keepsQueryValues: Bool) async throws {
       try await withDirectory { directory in

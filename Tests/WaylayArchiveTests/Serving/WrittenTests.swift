@@ -56,6 +56,35 @@ struct WrittenTests {
     await store.close()
   }
 
+  @Test("an entry that could not be written leaves what it was to replace, though that was never flushed")
+  func replacing() async throws {
+    let isFull = Locked(false)
+    var options = DiskStore.Options(
+      limits: StoreLimits(bytes: 1 << 20, entryBytes: 1 << 20), memory: 0, logger: .silent)
+    options.system = FailingSystem { call in call == .create && isFull.withLock { $0 } ? .error(ENOSPC) : nil }
+    let store = try directory.store(options)
+    let old = try await store.write(.sample("a"), .noise(100), by: 100)
+    isFull.withLock { $0 = true }
+    let lost = try store.put(.sample("a", replacing: [old.id]), body: .noise(100, seed: 2))
+    // One that takes the place of that before it is written, too.
+    _ = try? store.put(.sample("a", replacing: [lost.id]), body: .noise(100, seed: 3))
+    await #expect(throws: ArchiveError.self) { try await store.flush() }
+    #expect(try await store.bodies("a") == [.noise(100)])
+    // Nor does one that there is no room for.
+    isFull.withLock { $0 = false }
+    let kept = try #require(try await store.entries(for: ArchiveKey("a")).first)
+    let error = #expect(throws: ArchiveError.self) {
+      try store.put(.sample("a", replacing: [kept.id]), body: .noise(1 << 20))
+    }
+    #expect(error?.code == .storeFull || error?.code == .entryTooLarge)
+    try await store.flush()
+    #expect(try await store.bodies("a") == [.noise(100)])
+    await store.close()
+    let again = try directory.store()
+    #expect(try await again.bodies("a") == [.noise(100)])
+    await again.close()
+  }
+
   @Test("a writer waits where an entry that is put is refused")
   func underLoad() async throws {
     let store = try directory.store(.init(limits: StoreLimits(bytes: 1 << 30), memory: 0, logger: .silent))

@@ -42,7 +42,7 @@ extension DiskStore {
       settle(id, slot, block, digest)
       write.written?(nil)
     } catch {
-      fail(id, made, error, url: draft.details.url)
+      fail(write, made, error)
       write.written?(error)
     }
   }
@@ -129,14 +129,15 @@ extension DiskStore {
   }
 
   /// Gives an entry up that could not be written.
-  private func fail(_ id: EntryID, _ made: [EntryFile], _ error: any Error, url: String) {
+  private func fail(_ write: WriteQueue.Write, _ made: [EntryFile], _ error: any Error) {
+    let (id, url) = (write.id, write.draft.details.url)
     let cost = state.withLock { state -> Int64? in
       guard let handle = state.find(id) else { return nil }
       // What it was to replace stays: it is on the disk, and the log.
       let before = state.kept.items.removeValue(forKey: id) ?? []
       let cost = state.take(handle, id.hash).cost
       state.reports.givenUp = state.reports.givenUp ?? error
-      state.putBack(before)
+      state.putBack(before + write.replaced)
       return cost
     }
     discard(made)
@@ -148,6 +149,8 @@ extension DiskStore {
   /// Removes what is left of an entry that is in the index no more.
   func drop(_ slot: DiskSlot, _ low: UInt64, _ event: StoreEvent?) {
     guard !isSealed else { return }
+    // Put back, because what was to replace it could not be written.
+    guard state.withLock({ $0.find(EntryID(number: slot.number, hash: low)) == nil }) else { return }
     var event = event
     if let known = event, known.kind == .evicted, known.url == nil, slot.isDurable,
       state.withLock({ !$0.reports.observers.isEmpty })
@@ -282,7 +285,9 @@ struct WriteQueue: Sendable {
     var digest: (UInt64, UInt64)
     var partition: UInt32
     var body: Data
-    /// Told when it is written, or why not; or when it has been replaced or removed before.
+    /// What it takes the place of and nobody else keeps, to be put back when it cannot be written.
+    var replaced: [Superseded] = []
+    /// Told when it is written, or what has taken its place, or why not; or when it has been removed before.
     var written: (@Sendable ((any Error)?) -> Void)?
   }
 
@@ -300,13 +305,21 @@ struct WriteQueue: Sendable {
   /// Gives an entry a place of its own.
   mutating func add(_ write: Write) { writes[write.id.number] = write }
 
-  /// Gives an entry the place of one that waits.
-  ///
-  /// - Returns: Tells who waits for that one.
-  mutating func replace(_ old: EntryID, by write: Write) -> (@Sendable ((any Error)?) -> Void)? {
+  /// Gives an entry the place of one that waits, with those who wait for that one, and what that was to replace.
+  mutating func replace(_ old: EntryID, by write: Write) {
     let place = inherited.removeValue(forKey: old.number) ?? old.number
     inherited[write.id.number] = place
-    return writes.updateValue(write, forKey: place)?.written
+    var write = write
+    if let before = writes[place] {
+      write.replaced += before.replaced
+      write.written = [before.written, write.written].compactMap(\.self).reduce(nil) { first, second in
+        { error in
+          first?(error)
+          second(error)
+        }
+      }
+    }
+    writes[place] = write
   }
 
   /// What is to be written at a place that has been reached.

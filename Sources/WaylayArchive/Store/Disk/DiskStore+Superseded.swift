@@ -8,6 +8,11 @@ struct Superseded: Sendable {
   /// Whether it is an entry of its own, which another one replaced, rather than the older head of the same entry.
   var isEntry: Bool
 
+  /// Those of some entries that the disk has.
+  static func entries(_ slots: [(DiskSlot, UInt64)]) -> [Superseded] {
+    slots.filter(\.0.isDurable).map { Superseded(slot: $0.0, low: $0.1, isEntry: true) }
+  }
+
   /// The records that say which of these another entry has taken the place of.
   static func records(of items: [Superseded], replacedBy id: EntryID) -> [LogRecord] {
     items.filter(\.isEntry).map { .replaced($0.slot.number, $0.low, by: id) }

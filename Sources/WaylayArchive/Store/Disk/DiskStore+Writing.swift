@@ -35,8 +35,6 @@ extension DiskStore {
     let bytes = Self.estimate(draft, body: Int64(body.count))
     // Also after a failure: what made room has gone, and its files are to follow.
     defer { work() }
-    var overtaken: (@Sendable ((any Error)?) -> Void)?
-    defer { overtaken?(nil) }
     return try state.withLock { state in
       try check(state, head: draft.head.count, bytes: bytes)
       let fits = state.work.waiting == 0 || state.work.waiting + body.count <= Self.mostWaiting
@@ -47,7 +45,9 @@ extension DiskStore {
       defer { dropLater(replaced, in: &state) }
       let isInline = body.count <= BodyChunk.size
       guard makeRoom(for: DiskSlot.blocks(bytes, isInline: isInline), count: 1, in: &state) else {
-        if !superseded.isEmpty { state.work.add { [superseded] in $0.removeSuperseded(superseded) } }
+        // What is on the disk stays there.
+        state.putBack(superseded + Superseded.entries(replaced))
+        replaced.removeAll(where: \.0.isDurable)
         throw ArchiveError.storeFull
       }
       let (entry, slot) = enter(draft, digest, body, bytes, folder, in: &state)
@@ -58,7 +58,8 @@ extension DiskStore {
       if !superseded.isEmpty { state.kept.items[entry.id] = superseded }
       state.work.waiting += body.count
       let write = WriteQueue.Write(
-        id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body, written: written)
+        id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body,
+        replaced: Superseded.entries(replaced), written: written)
       // Of another partition, whose record may be behind that place, none takes it.
       let index = replaced.firstIndex { slot, low in
         slot.partition == write.partition && waiting.contains { $0.id == EntryID(number: slot.number, hash: low) }
@@ -66,7 +67,7 @@ extension DiskStore {
       if let index {
         let (old, low) = replaced.remove(at: index)
         state.work.waiting -= waiting.first { $0.id.number == old.number }?.body.count ?? 0
-        overtaken = state.work.writes.replace(EntryID(number: old.number, hash: low), by: write)
+        state.work.writes.replace(EntryID(number: old.number, hash: low), by: write)
         // It has no files and never will.
         state.leftovers.use(old, low)
       } else {

@@ -100,10 +100,14 @@ public struct EntryFilter: Sendable {
   public static func partition(_ partition: ArchivePartition) -> EntryFilter { EntryFilter(.partition(partition)) }
 
   /// The entries that were stored or last freshened before a time.
-  public static func stored(before date: Date) -> EntryFilter { EntryFilter(.matching { $0.details.stored < date }) }
+  public static func stored(before date: Date) -> EntryFilter {
+    EntryFilter(.matching { !$0.isNote && $0.details.stored < date })
+  }
 
   /// The entries that were stored or last freshened at or after a time: those that ``stored(before:)`` excludes.
-  public static func stored(after date: Date) -> EntryFilter { EntryFilter(.matching { $0.details.stored >= date }) }
+  public static func stored(after date: Date) -> EntryFilter {
+    EntryFilter(.matching { !$0.isNote && $0.details.stored >= date })
+  }
 
   /// The entries that a closure accepts. The closure must not use the archive.
   public static func matching(_ predicate: @escaping @Sendable (ArchivedResponse) -> Bool) -> EntryFilter {

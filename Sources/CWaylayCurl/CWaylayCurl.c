@@ -59,6 +59,11 @@ typedef struct {
   } data;
 } message;
 
+typedef struct {
+  int backend;
+  void *session;
+} tls_session;
+
 struct address {
   int family;
   int socktype;
@@ -93,6 +98,9 @@ enum {
   option_timer_function = 20004,
   option_timer_data = 10005,
   info_private = 0x100000 + 21,
+  info_tls_session = 0x400000 + 45,
+  tls_openssl = 1,
+  tls_gnutls = 2,
   message_done = 1,
   version_now = 10,
   /* What libcurl waits for on a socket, and what it is told of it. */
@@ -177,6 +185,39 @@ static bool find_functions(void) {
 }
 #endif
 
+/* How many bytes a TLS library has read and decrypted that nobody has asked it for. NULL where it is none of those that are known. */
+static int (*openssl_pending)(const void *);
+static size_t (*gnutls_pending)(const void *);
+
+static void find_pending(const char *tls) {
+#if defined(__GLIBC__) || defined(__ANDROID__)
+  /* Only of the library that libcurl has loaded: another one may have functions of the same names. */
+  static const struct { const char *version, *library; } known[] = {
+    {"OpenSSL/3", "libssl.so.3"}, {"OpenSSL/1.1", "libssl.so.1.1"}, {"GnuTLS/3", "libgnutls.so.30"}};
+  for (size_t index = 0; tls && index < sizeof(known) / sizeof(known[0]); index += 1) {
+    if (strncmp(tls, known[index].version, strlen(known[index].version))) continue;
+    void *library = dlopen(known[index].library, RTLD_NOW | RTLD_NOLOAD);
+    if (!library) continue;
+    if (tls[0] == 'O') openssl_pending = (int (*)(const void *))dlsym(library, "SSL_pending");
+    else gnutls_pending = (size_t (*)(const void *))dlsym(library, "gnutls_record_check_pending");
+  }
+#else
+  (void)tls;
+  extern __attribute__((weak)) int linked_pending(const void *) __asm__("SSL_pending");
+  openssl_pending = linked_pending;
+#endif
+}
+
+static bool has_pending(void *easy) {
+  tls_session *session = NULL;
+  if (curl_easy_getinfo(easy, info_tls_session, &session) || !session || !session->session) return false;
+  switch (session->backend) {
+  case tls_openssl: return openssl_pending && openssl_pending(session->session) > 0;
+  case tls_gnutls: return gnutls_pending && gnutls_pending(session->session) > 0;
+  default: return false;
+  }
+}
+
 static void load(void) {
   if (!find_functions()) return;
   version_info_type *found = missing ? NULL : curl_version_info(version_now);
@@ -195,6 +236,7 @@ static void load(void) {
     snprintf(problem, sizeof(problem), "the end of the process cannot be noticed: there is no memory");
     return;
   }
+  find_pending(found->ssl_version);
   versions = found;
 }
 
@@ -499,16 +541,16 @@ int waylay_curl_loop_shutdown_idle(void *context, const char *address, int port,
   return ended;
 }
 
-bool waylay_curl_loop_drop_unread(void *context, const char *address, int port) {
+bool waylay_curl_loop_drop_unread(void *context, void *easy, const char *address, int port) {
   struct loop *loop = context;
-  bool dropped = false;
+  bool dropped = has_pending(easy), is_pending = dropped;
   unsigned char bytes[sizeof(struct in6_addr)];
   int family = parse_address(address, bytes);
   for (int descriptor = first_from(loop, port); descriptor >= 0; descriptor = another_from(loop, port, descriptor)) {
     char byte;
     /* One that leads elsewhere may begin at the same port. */
     if (family && !leads_to(&loop->sockets[descriptor], family, bytes)) continue;
-    if (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1) continue;
+    if (!is_pending && recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1) continue;
     shutdown(descriptor, SHUT_RDWR);
     dropped = true;
   }
@@ -593,15 +635,18 @@ static int socket_wanted(void *easy, int descriptor, int what, void *context, vo
     loop->is_blind = true;
     return 0;
   }
-  socket->wanted = what & (poll_in | poll_out);
+  int wanted = what & (poll_in | poll_out);
+  /* Where libcurl has closed a socket without a word, its number may be that of one that was not made here. */
+  if (socket->family && wanted && !socket->wanted && cookie_of(descriptor) != socket->cookie) forget(loop, descriptor);
   if (socket->family && !socket->is_announced) {
     ask_port(loop, descriptor);
     void *transfer = waylay_curl_context(easy);
-    if (transfer && socket->wanted && socket->port) {
+    if (transfer && wanted && socket->port) {
       socket->is_announced = true;
       loop->connecting(transfer, socket->port);
     }
   }
+  socket->wanted = wanted;
   /* What is looked for on a socket that is known until it is closed stays when less is wanted: mostly the same is wanted again, for the next request. */
   if (!socket->family || socket->wanted & ~socket->watched) watch(loop, descriptor, socket);
   return 0;

@@ -2,6 +2,7 @@ public import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A server on loopback that puts bytes on the wire as it is told, whether or not they are HTTP.
 ///
@@ -62,19 +63,31 @@ public final class ScriptedOrigin: Sendable {
 
   /// The port, on `127.0.0.1`.
   public let port: Int
+  private let isSecure: Bool
   private let listener: any Channel
   private let accepted: Accepted
   private let opened: NIOLockedValueBox<Int>
 
-  private init(_ listener: any Channel, _ accepted: Accepted, _ opened: NIOLockedValueBox<Int>) {
+  private init(
+    _ listener: any Channel, _ accepted: Accepted, _ opened: NIOLockedValueBox<Int>, isSecure: Bool
+  ) {
     self.listener = listener
+    self.isSecure = isSecure
     self.accepted = accepted
     self.opened = opened
     port = listener.localAddress?.port ?? 0
   }
 
-  /// Starts a server on a free port of `127.0.0.1`; `script` is asked for each request, on the server's thread.
-  public static func start(_ script: @escaping @Sendable (Request) -> Script) async throws -> ScriptedOrigin {
+  /// Starts a server on a free port of `127.0.0.1`; `script` is asked for each request, on the server's thread. Over TLS
+  /// each piece is a record of its own.
+  public static func start(
+    tls: TestOrigin.TLS? = nil, _ script: @escaping @Sendable (Request) -> Script
+  ) async throws -> ScriptedOrigin {
+    let contexts = try tls.map { tls in
+      var tls = tls
+      tls.applicationProtocols = ["http/1.1"]
+      return try SecureContexts(tls)
+    }
     let (accepted, opened) = (Accepted(), NIOLockedValueBox(0))
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
       .serverChannelOption(.backlog, value: 1024)
@@ -86,16 +99,21 @@ public final class ScriptedOrigin: Sendable {
             opened += 1
             return opened
           }
+          if let contexts {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: contexts.context(for: nil)))
+          }
           try channel.pipeline.syncOperations.addHandler(ScriptHandler(number, script))
         }
       }
       .withBoundSocket(ClosedPort.listener(host: "127.0.0.1", port: 0)).get()
-    return ScriptedOrigin(listener, accepted, opened)
+    return ScriptedOrigin(listener, accepted, opened, isSecure: contexts != nil)
   }
 
   /// The URL of a path.
-  public func url(_ path: String = "/") -> URL {
-    guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { preconditionFailure("not a path: \(path)") }
+  public func url(_ path: String = "/", host: String = "127.0.0.1") -> URL {
+    guard let url = URL(string: "\(isSecure ? "https" : "http")://\(host):\(port)\(path)") else {
+      preconditionFailure("not a path: \(path)")
+    }
     return url
   }
 

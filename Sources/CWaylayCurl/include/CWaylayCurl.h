@@ -105,8 +105,11 @@ int waylay_curl_loop_shutdown(void *_Nonnull loop, const char *_Nullable address
  */
 int waylay_curl_loop_shutdown_idle(
   void *_Nonnull loop, const char *_Nonnull address, int port, const int *_Nullable idle, size_t idle_count);
-/* Whether bytes have come on the connection to an address from a local port that nobody has read; it is shut down then. */
-bool waylay_curl_loop_drop_unread(void *_Nonnull loop, const char *_Nonnull address, int port);
+/*
+ Whether bytes have come on the connection of a transfer, to an address from a local port, that nobody has read, or that a TLS library has read
+ (OpenSSL and GnuTLS; others are not asked); it is shut down then.
+ */
+bool waylay_curl_loop_drop_unread(void *_Nonnull loop, void *_Nonnull easy, const char *_Nonnull address, int port);
 
 #endif
 #endif

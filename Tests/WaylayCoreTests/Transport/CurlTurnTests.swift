@@ -49,5 +49,83 @@
       loop.invalidate()
       await origin.stop()
     }
+
+    @Test("what a TLS library has read behind an answer is not the answer to the next request")
+    func pendingInTLS() async throws {
+      let authority = try TestAuthority()
+      let tls = TestOrigin.TLS(authority: authority, names: ["api.test"])
+      let origin = try await ScriptedOrigin.start(tls: tls) { request in
+        guard request.target == "/first" else {
+          return ScriptedOrigin.Script("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond")
+        }
+        // The rest of the answer and what comes behind it are one record, of which libcurl asks for the answer's part.
+        let poison = "helloHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+        return ScriptedOrigin.Script([Data("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8), Data(poison.utf8)])
+      }
+      var options = CurlTransport.Options()
+      options.additionalAuthorities = [Data(authority.pem.utf8)]
+      let transport = CurlTransport(configuration: .ephemeral, options: options)
+      for _ in 0..<5 {
+        for (path, text) in [("/first", "hello"), ("/second", "second")] {
+          var request = InterceptedRequest(URLRequest(url: origin.url(path, host: "api.test")))
+          request.route = try Route("127.0.0.1")
+          #expect(try await transport.load(request).body.collect(upTo: .max) == Data(text.utf8))
+        }
+      }
+      #expect(origin.connectionCount == 6)
+      transport.invalidate()
+      await origin.stop()
+    }
+
+    @Test("a transport that is invalidated while a body comes in goes, with what it holds")
+    func invalidatedWithinBody() async throws {
+      let origin = try await TestOrigin.start()
+      for _ in 0..<20 {
+        weak var loop: CurlLoop?
+        do {
+          let transport = CurlTransport(configuration: .ephemeral)
+          let own = CurlLoop(connectionsPerHost: 6)
+          loop = own
+          let request = InterceptedRequest(URLRequest(url: origin.url("/bytes/100000000")))
+          let body = try await CurlExchange(request, of: transport, on: own).head().body
+          var reader = body.makeAsyncIterator()
+          _ = try await reader.next()
+          own.invalidate()
+          await #expect(throws: (any Error).self) { while try await reader.next() != nil {} }
+        }
+        while loop != nil { await Task.yield() }
+      }
+      await origin.stop()
+    }
+
+    @Test("lookups end, though a connection that never opened had the number of their socket before", .exitTest)
+    func silentlyClosed() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit(seconds: 120)
+        let hole = try BlackHole(host: "127.0.0.7", port: 8_411)
+        let transport = CurlTransport(configuration: .ephemeral)
+        for round in 0..<20 {
+          let lost = Task {
+            try await transport.load(InterceptedRequest(URLRequest(url: URL(string: "http://127.0.0.7:8411/")!)))
+          }
+          for _ in 0..<round * 50 { await Task.yield() }
+          lost.cancel()
+          _ = await lost.result
+          // A label of more than 63 letters is no name, which needs no network to find out.
+          for letter in ["a", "b", "c", "d"] {
+            let name = String(repeating: letter, count: 64) + ".test"
+            let request = InterceptedRequest(URLRequest(url: URL(string: "http://\(name)/")!))
+            do {
+              _ = try await transport.load(request)
+              preconditionFailure("\(name) is there")
+            } catch let error as TransportError {
+              Process.require(error.code == .cannotFindHost, "\(error)")
+            }
+          }
+        }
+        transport.invalidate()
+        withExtendedLifetime(hole) {}
+      }
+    }
   }
 #endif

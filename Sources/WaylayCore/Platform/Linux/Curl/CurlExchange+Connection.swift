@@ -39,7 +39,7 @@
     /// A connection is open, verified, and nothing of the request is on it (U10).
     func mayBegin(from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
       guard !isCancelled else { return false }
-      guard !loop.hasUnread(from: port, to: address) else {
+      guard !loop.hasUnread(easy, from: port, to: address) else {
         connectionState.isSpoilt = true
         return false
       }

@@ -109,11 +109,11 @@
 
     /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is
     /// of no use any more then.
-    func hasUnread(from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
-      guard connections.connection(from: port).isSequential, let loop = state.withLock({ $0.loop }) else {
+    func hasUnread(_ easy: UnsafeMutableRawPointer?, from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
+      guard connections.connection(from: port).isSequential, let easy, let loop = state.withLock({ $0.loop }) else {
         return false
       }
-      return waylay_curl_loop_drop_unread(loop, address, port)
+      return waylay_curl_loop_drop_unread(loop, easy, address, port)
     }
   }
 
@@ -195,6 +195,8 @@
     private func endAll(_ code: Int32?, _ transfers: inout Transfers) -> Bool? {
       for exchange in queue.clear() { exchange.ended(code, easy: nil) }
       for (_, exchange) in transfers.active { end(exchange, code, &transfers) }
+      // They hold the loop, and nobody looks for them any more.
+      _ = arrivals.take()
       return nil
     }
 

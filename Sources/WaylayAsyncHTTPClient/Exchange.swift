@@ -44,9 +44,10 @@
         case .http1_1: "http/1.1"
         default: "http/1.0"
         }
-      // What a client has decompressed is longer than the field says. Looking fields up by name would make an index.
-      let isCoded = fields.contains { $0.name == .contentEncoding }
-      let length = isCoded ? nil : fields.first { $0.name == .contentLength }.flatMap { Int64(decimal: $0.value) }
+      // What a client has decompressed is longer than the field says, unless there is nothing to decompress. Looking
+      // fields up by name would make an index.
+      var length = fields.first { $0.name == .contentLength }.flatMap { Int64(decimal: $0.value) }
+      if length != 0, fields.contains(where: { $0.name == .contentEncoding }) { length = nil }
       buffers = response.body.makeAsyncIterator()
       var body = MessageBody.relaying(.empty, length: length) { try await self.next() }
       if request.method == .head || [204, 304].contains(response.status.code) || length == 0 {

@@ -76,6 +76,17 @@
       }
     }
 
+    @Test("takes a coded response of no length for an empty one")
+    func codedNothing() async throws {
+      try await withOrigin { origin in
+        let registry = InterceptorRegistry.overClient()
+        origin.reply(to: "/none") { _ in Reply(200, [("Content-Encoding", "gzip")], .whole(Data())) }
+        let response = try await registry.load(URLRequest(url: origin.url("/none")))
+        #expect(response.fields[.contentEncoding] == "gzip" && response.body.inMemory == Data())
+        registry.invalidate()
+      }
+    }
+
     @Test("keeps the connection of a response without a body, and none is made up", arguments: [204, 304, 200])
     func bodyless(status: Int) async throws {
       try await withOrigin { origin in

@@ -41,6 +41,8 @@
     private struct State {
       var isBusy = false
       var server: TunnelServer?
+      /// Calls that wait for the one under way.
+      var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// The user name with which a client leaves the choice of addresses to the rules.
@@ -54,6 +56,7 @@
     private let options: Options
     private let limits: TunnelLimits
     private let state = Locked(State())
+    var isBusy: Bool { state.withLock { $0.isBusy } }
     /// The start that loads wait for.
     private let restarting = Locked<Task<TunnelServer, any Error>?>(nil)
 
@@ -79,14 +82,22 @@
     /// Starts listening, with a new port and a new secret. A tunnel that is running continues.
     ///
     /// - Throws: ``HostTunnelError``.
-    public func start() async throws {
-      guard try begin(unlessRunning: true) else { return }
+    public func start() async throws { try await start(waits: false) }
+
+    private func start(waits: Bool) async throws {
+      while !begin() {
+        guard waits else {
+          throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
+        }
+        await anotherEnds()
+      }
+      if let server { return end(server) }
       let server = TunnelServer(rewriter, options, limits, routes, records)
       do {
         try await server.start()
-        state.withLock { $0 = State(server: server) }
+        end(server)
       } catch {
-        state.withLock { $0.isBusy = false }
+        end(nil)
         throw HostTunnelError(
           .cannotListen, "the tunnel cannot listen on the loopback address: \(error.localizedDescription)",
           underlying: error)
@@ -94,14 +105,16 @@
     }
 
     /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is worth nothing from then on.
+    ///
+    /// It waits for another call that is starting or stopping the tunnel.
     public func stop() async {
-      guard (try? begin(unlessRunning: false)) == true else { return }
+      while !begin() { await anotherEnds() }
       let server = state.withLock { state in
         defer { state.server = nil }
         return state.server
       }
       await server?.stop(within: options.gracePeriod)
-      state.withLock { $0.isBusy = false }
+      end(nil)
     }
 
     /// The variables that make most programs use the tunnel, for the environment of a child process; empty while the
@@ -143,19 +156,34 @@
             .listenerLost,
             "the system has closed the tunnel's listener, as it does while an app is suspended: it got a new port."))
       }
-      try await start()
+      try await start(waits: true)
       guard let server else { throw HostTunnelError(.busy, "another call has stopped the tunnel.") }
       return server
     }
 
-    private func begin(unlessRunning: Bool) throws -> Bool {
-      try state.withLock { state in
-        guard !state.isBusy else {
-          throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
+    /// Whether no other call is starting or stopping; none may from then on until `end`.
+    private func begin() -> Bool {
+      state.withLock { state in
+        defer { state.isBusy = true }
+        return !state.isBusy
+      }
+    }
+
+    private func end(_ server: TunnelServer?) {
+      let waiters = state.withLock { state in
+        defer { state = State(server: server) }
+        return state.waiters
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    private func anotherEnds() async {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.isBusy { state.waiters.append(continuation) }
+          return !state.isBusy
         }
-        guard (state.server == nil) == unlessRunning else { return false }
-        state.isBusy = true
-        return true
+        if isOver { continuation.resume() }
       }
     }
   }

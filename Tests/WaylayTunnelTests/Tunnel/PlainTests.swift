@@ -1,0 +1,40 @@
+#if Tunnel
+  import Foundation
+  import HijackLab
+  import NIOCore
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayCore
+  import WaylayHosts
+
+  @testable import WaylayTunnel
+
+  /// Plain http, which a response check can look at in absolute form alone.
+  @Suite(
+    "Plain http through a tunnel", .enabled(if: Platform.hasLoopbackRange, "loopback has one address"),
+    .timeLimit(.minutes(5)))
+  struct PlainTests {
+    private static var checked: HostRewriter.Policy {
+      var policy = HostRewriter.Policy.require
+      policy.responseCheck = .header("X-Served-By", equals: "good")
+      return policy
+    }
+
+    @Test("a response check is not made of a connection to port 80, whose responses nobody sees")
+    func unchecked() async throws {
+      try await TunnelRig.with(isSecure: false, policy: Self.checked) { rig in
+        rig.rewriter.ruleSource.replace(with: try HostRules(["api.test:80": ["127.0.0.1:\(rig.lab.port)"]]))
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0, "CONNECT api.test:80 HTTP/1.1\r\n\(rig.credentials())\r\n")
+        await client.until("200 Connection")
+        client.send("GET / HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n\r\n")
+        #expect(await client.rest().contains(HijackLab.answer))
+        // What the tunnel has decided is written down by then.
+        await rig.tunnel.stop()
+        let url = try #require(URL(string: "http://api.test/"))
+        #expect(await rig.rewriter.explain(url).rows.map(\.state) == ["proven"])
+      }
+    }
+  }
+#endif

@@ -23,7 +23,7 @@
     private var channel: (any Channel)?
     let begin = NIODeadline.now()
     private let flow: Flow
-    private let route: Route?
+    let route: Route?
     private let ticket: DialGate.Ticket
     private let limit: TimeAmount
     /// The time that was spent waiting for the client, which is not the address's.

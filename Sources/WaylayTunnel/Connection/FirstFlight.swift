@@ -18,6 +18,9 @@
     private(set) var bytes = ByteBuffer()
     private(set) var verdict = Verdict.incomplete
 
+    /// Whether it begins as a ClientHello does, whatever comes after.
+    var isTLS: Bool { bytes.readableBytesView.first == 22 && bytes.readableBytesView.dropFirst(5).first == 1 }
+
     mutating func append(_ more: ByteBuffer) {
       bytes.writeImmutableBuffer(more)
       verdict = verdict == .incomplete ? Self.verdict(bytes.readableBytesView) : .other

@@ -184,7 +184,14 @@
       switch flight.verdict {
       case .incomplete: break
       case .hello: attempt.sendHello(flight.bytes)
-      case .other: attempt.win()
+      case .other:
+        // Where the system's resolver leads, only TLS tells whether that is the host.
+        if case .tunnel = kind, attempt.route == nil, !flight.isTLS,
+          server.rewriter.canInit(with: URLRequest(url: url))
+        {
+          return refuse(.failed("no address of its rule answered, and the system's way is for TLS alone"))
+        }
+        attempt.win()
       }
     }
 

@@ -36,5 +36,27 @@
         #expect(await rig.rewriter.explain(url).rows.map(\.state) == ["proven"])
       }
     }
+
+    @Test(
+      "when no address of its rule answers, the system's way is for TLS alone: plain text is not sent there",
+      arguments: [true, false])
+    func fallback(_ isSecure: Bool) async throws {
+      try await TunnelRig.with(isSecure: isSecure, policy: .prefer) { rig in
+        rig.rewriter.ruleSource.replace(with: try HostRules(["localhost:\(rig.lab.port)": ["127.0.0.8"]]))
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0, "CONNECT localhost:\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n")
+        let established = await client.until("200 Connection established\r\n\r\n").utf8.count
+        if isSecure {
+          client.send(Hello.record(host: "api.test"))
+          await client.until { $0.count > established }
+          #expect(client.received.dropFirst(established).first == 22)
+          client.close()
+        } else {
+          client.send("POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+          #expect(await client.rest().utf8.count == established)
+          #expect(rig.lab.good.rawBytes.allSatisfy { $0.isEmpty })
+        }
+      }
+    }
   }
 #endif

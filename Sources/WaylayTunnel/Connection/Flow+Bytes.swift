@@ -175,7 +175,12 @@
     func fail() {
       guard !isOver else { return }
       end()
-      TunnelNetwork.reset(client.channel)
+      reset(client)
+    }
+
+    /// For one that was told of the end nothing is missing, though the system may have some of it still.
+    private func reset(_ side: Side) {
+      if side.isShut { side.channel.close(promise: nil) } else { TunnelNetwork.reset(side.channel) }
     }
 
     /// Ends both sides when they have taken what there is.
@@ -199,7 +204,7 @@
       for attempt in attempts + [winner].compactMap(\.self) { attempt.fail(CancellationError()) }
       // They hold this, which would never be released otherwise.
       (attempts, winner) = ([], nil)
-      if closing, let origin { TunnelNetwork.reset(origin.channel) }
+      if closing, let origin { reset(origin) }
       record.duration = server.rewriter.clock.time() - start
       server.records.send { record }
     }
@@ -210,10 +215,11 @@
       }
     }
 
-    /// Closes a connection on which nothing has happened for too long: less, where one side has ended, and has taken all.
+    /// Closes a connection on which nothing has happened for too long: less, where one side has ended, and the other
+    /// was told so.
     func watchIdle() {
       let isHalf =
-        !isOver && (client.hasEnded || origin?.hasEnded ?? false) && !client.isFull && !(origin?.isFull ?? false)
+        !isOver && (client.isShut || origin?.isShut ?? false) && !client.isFull && !(origin?.isFull ?? false)
       let limit = isHalf ? server.limits.halfClosedTime : TimeAmount(server.options.idleTimeout)
       let left = lastActivity + limit - .now()
       guard left > .nanoseconds(0) else {

@@ -17,10 +17,14 @@
     private let state = Locked(State())
     private var channel: (any Channel)?
 
-    static func connect(port: Int, _ text: String = "") async throws -> RawClient {
+    /// - Parameter reads: Whether it takes what comes; otherwise from ``read()`` on, and until then hardly anything.
+    static func connect(port: Int, _ text: String = "", reads: Bool = true) async throws -> RawClient {
       let client = RawClient()
-      client.channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .channelOption(.allowRemoteHalfClosure, value: false)
+      var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .channelOption(.allowRemoteHalfClosure, value: false).channelOption(.autoRead, value: reads)
+      if !reads { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 16 << 10) }
+      client.channel =
+        try await bootstrap
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(client) }
         }
@@ -36,6 +40,7 @@
       guard let channel else { return }
       channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(mode: .output, promise: nil) }
     }
+    func read() { channel?.setOption(.autoRead, value: true).whenComplete { _ in } }
     func close() { channel?.close(promise: nil) }
 
     /// Whether the peer has closed.

@@ -58,5 +58,23 @@
         }
       }
     }
+
+    @Test("a response that has come whole reaches a client that takes it when its connection is long over")
+    func slow() async throws {
+      var limits = TunnelLimits()
+      limits.halfClosedTime = .milliseconds(50)
+      try await TunnelRig.with(isSecure: false, limits: limits) { rig in
+        let records = rig.tunnel.records.subscribe(bufferingNewest: 1)
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0,
+          "GET \(rig.lab.url("/bytes/200000").absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n", reads: false)
+        for await _ in records { break }
+        // The tunnel's side is closed by then.
+        try await rig.tunnel.server?.network.group.next().submit {}.get()
+        client.read()
+        let text = await client.rest()
+        #expect(text.utf8.count > 200_000, "\(text.utf8.count)")
+      }
+    }
   }
 #endif

@@ -79,7 +79,10 @@
     /// Looks at the head of a response before the client has it.
     private func hold(_ bytes: ByteBuffer) {
       do {
-        guard let (status, fields) = try held?.append(bytes) else { return }
+        guard let (interim, head) = try held?.append(bytes) else { return }
+        // The client may be waiting for them, and the final one for the client's body.
+        if interim.readableBytes > 0 { client.channel.writeAndFlush(interim, promise: nil) }
+        guard let (status, fields) = head else { return }
         trust = .settled
         winner?.succeed(status, fields)
       } catch {

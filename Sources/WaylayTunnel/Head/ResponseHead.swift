@@ -13,27 +13,30 @@
 
   /// Holds the response to a request of plain http back until its head has passed the rewriter's check.
   struct HeldResponse {
-    /// As long as a head may be, with interim ones before it.
+    /// As long as a head may be.
     private static let limit = 64 << 10
 
     private(set) var bytes = ByteBuffer()
-    private var start = 0
 
-    /// Takes more bytes, and returns the head once it is there, interim ones left out; throws when there is none.
-    mutating func append(_ more: ByteBuffer) throws -> (status: HTTPResponse.Status, fields: HTTPFields)? {
+    /// Takes more bytes, and returns the head once it is there; throws when there is none. Interim heads, which say
+    /// nothing of the response, are taken out.
+    mutating func append(
+      _ more: ByteBuffer
+    ) throws -> (interim: ByteBuffer, head: (status: HTTPResponse.Status, fields: HTTPFields)?) {
       bytes.writeImmutableBuffer(more)
-      let view = bytes.readableBytesView
-      while let end = view.endOfHead(from: start) {
-        let lines = try ProxyHead.lines(view[start..<end])
+      var interim = ByteBuffer()
+      while let end = bytes.readableBytesView.endOfHead(from: bytes.readerIndex) {
+        let lines = try ProxyHead.lines(bytes.readableBytesView[..<end])
         let words = lines[0].split(separator: UInt8(ascii: " "), maxSplits: 2)
         guard words.count >= 2, words[0].starts(with: "HTTP/1.".utf8),
           let code = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(code)
         else { throw ChannelError.eof }
-        start = end
-        if code >= 200 { return (.init(code: code), try ProxyHead.fields(lines.dropFirst())) }
+        if code >= 200 { return (interim, (.init(code: code), try ProxyHead.fields(lines.dropFirst()))) }
+        interim.writeBytes(bytes.readableBytesView[..<end])
+        bytes.moveReaderIndex(to: end)
       }
-      guard view.count <= Self.limit else { throw ChannelError.eof }
-      return nil
+      guard bytes.readableBytes <= Self.limit else { throw ChannelError.eof }
+      return (interim, nil)
     }
   }
 #endif

@@ -37,6 +37,25 @@
       }
     }
 
+    @Test("an interim response reaches a client that waits for it at once, though the final one has to be checked")
+    func interim() async throws {
+      let origin = try await ScriptedOrigin.start { _ in
+        ScriptedOrigin.Script("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+      }
+      var options = HostTunnel.Options()
+      options.idleTimeout = .seconds(5)
+      try await TunnelRig.with(isSecure: false, policy: Self.checked, options: options) { rig in
+        rig.rewriter.ruleSource.replace(with: try HostRules(["api.test:\(origin.port)": ["127.0.0.1"]]))
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0,
+          "GET http://api.test:\(origin.port)/ HTTP/1.1\r\n\(rig.credentials())\r\n")
+        let text = await client.until("100 Continue\r\n\r\n")
+        #expect(text == "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+        client.close()
+      }
+      await origin.stop()
+    }
+
     @Test(
       "when no address of its rule answers, the system's way is for TLS alone: plain text is not sent there",
       arguments: [true, false])

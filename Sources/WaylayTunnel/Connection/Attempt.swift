@@ -50,6 +50,11 @@
       return .nanoseconds(dial.nanoseconds + (sent.map { (NIODeadline.now() - $0).nanoseconds } ?? 0))
     }
 
+    /// Another attempt was first.
+    var lost: TransportError {
+      route?.gate?.lost(to: route) ?? TransportError.unsent(.cancelled, "another was first", "\(endpoint)")
+    }
+
     func start() {
       guard !isSettled else { return }
       guard let address = try? SocketAddress(ipAddress: endpoint.address.literal, port: endpoint.port ?? 0) else {
@@ -86,8 +91,7 @@
     func win() {
       guard !isSettled, !hasWon, let channel else { return }
       guard route?.gate?.claim(ticket) ?? true, flow.winner == nil else {
-        return fail(
-          route?.gate?.lost(to: route) ?? TransportError.unsent(.cancelled, "another was first", "\(endpoint)"))
+        return fail(lost)
       }
       late?.cancel()
       (hasWon, time) = (true, elapsed)

@@ -204,7 +204,8 @@
       timers = []
       // What a winner has come to is told by its own end, which a cancellation would hide.
       if winner == nil { task?.cancel() }
-      for attempt in attempts + [winner].compactMap(\.self) { attempt.fail(CancellationError()) }
+      for attempt in attempts { drop(attempt) }
+      winner?.fail(CancellationError())
       // They hold this, which would never be released otherwise.
       (attempts, winner) = ([], nil)
       if closing, let origin { reset(origin) }

@@ -148,7 +148,7 @@
       let attempt = Attempt(self, endpoint, route)
       return try await withTaskCancellationHandler {
         loop.execute { [self] in
-          guard !isOver, winner == nil else { return attempt.fail(CancellationError()) }
+          guard !isOver, winner == nil else { return drop(attempt) }
           attempts.append(attempt)
           record.attempts += 1
           attempt.start()
@@ -158,6 +158,9 @@
         loop.execute { attempt.fail(CancellationError()) }
       }
     }
+
+    /// Gives an attempt up: with one that has won it is late, which must not end the winner's load.
+    func drop(_ attempt: Attempt) { attempt.fail(origin == nil ? CancellationError() : attempt.lost) }
 
     /// A connection is open: the first one is what the client is told of.
     func connected(_ attempt: Attempt) {

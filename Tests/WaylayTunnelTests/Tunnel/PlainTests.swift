@@ -37,6 +37,21 @@
       }
     }
 
+    @Test("a client whose response was rejected is told so, and how, whatever other addresses there are")
+    func rejected() async throws {
+      var policy = HostRewriter.Policy.require
+      policy.responseCheck = .header("X-Served-By", equals: "nobody")
+      policy.stagger = .zero
+      try await TunnelRig.with(isSecure: false, ["127.0.0.9", "127.0.0.1", "::1"], policy: policy) { rig in
+        for _ in 0..<20 {
+          let client = try await RawClient.connect(
+            port: rig.tunnel.port ?? 0, "GET \(rig.lab.url().absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n")
+          let answer = await client.rest()
+          #expect(answer.hasPrefix("HTTP/1.1 502 ") && answer.contains("X-Served-By"), "\(answer)")
+        }
+      }
+    }
+
     @Test("an interim response reaches a client that waits for it at once, though the final one has to be checked")
     func interim() async throws {
       let origin = try await ScriptedOrigin.start { _ in
@@ -54,6 +69,22 @@
         client.close()
       }
       await origin.stop()
+    }
+
+    @Test("an attempt that begins when another has won is lost, and does not end the load of the winner")
+    func lost() async throws {
+      try await TunnelRig.with(isSecure: false) { rig in
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0,
+          "CONNECT api.test:\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n"
+            + "GET / HTTP/1.1\r\nHost: api.test\r\n\r\n")
+        await client.until(HijackLab.answer)
+        let flow = try #require(rig.tunnel.server?.connections.withLock { $0.first?.flow })
+        let endpoint = try HostEndpoint("127.0.0.1:\(rig.lab.port)")
+        let error = await #expect(throws: TransportError.self) { _ = try await flow.attempt(endpoint, nil) }
+        #expect(error?.code == .cancelled && error?.requestBytesSent == 0)
+        client.close()
+      }
     }
 
     @Test(

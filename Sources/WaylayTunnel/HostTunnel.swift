@@ -57,6 +57,8 @@
     private let limits: TunnelLimits
     private let state = Locked(State())
     var isBusy: Bool { state.withLock { $0.isBusy } }
+    /// The start that loads wait for.
+    private let restarting = Locked<Task<TunnelServer, any Error>?>(nil)
 
     /// Makes a tunnel, which does nothing until you start it.
     public convenience init(_ rewriter: HostRewriter, options: Options = Options()) {
@@ -80,27 +82,26 @@
     /// Starts listening, with a new port and a new secret. A tunnel that is running continues.
     ///
     /// - Throws: ``HostTunnelError``.
-    public func start() async throws {
-      guard begin() else {
-        throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
+    public func start() async throws { try await start(waits: false) }
+
+    private func start(waits: Bool) async throws {
+      while !begin() {
+        guard waits else {
+          throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
+        }
+        await anotherEnds()
       }
       if let server { return end(server) }
-      _ = try await listen()
-    }
-
-    /// Starts a server, in the turn that this ends.
-    private func listen() async throws -> TunnelServer {
       let server = TunnelServer(rewriter, options, limits, routes, records)
       do {
         try await server.start()
+        end(server)
       } catch {
         end(nil)
         throw HostTunnelError(
           .cannotListen, "the tunnel cannot listen on the loopback address: \(error.localizedDescription)",
           underlying: error)
       }
-      end(server)
-      return server
     }
 
     /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is worth nothing from then on.
@@ -136,20 +137,28 @@
     /// Its old port may be anybody's by then.
     func running() async throws -> TunnelServer {
       if let server, !server.isDefunct { return server }
-      while !begin() { await anotherEnds() }
-      if let server {
-        guard server.isDefunct else {
-          end(server)
-          return server
-        }
-        await server.stop(within: options.gracePeriod)
+      let task = restarting.withLock { task in
+        let running = task ?? Task { try await self.restart() }
+        task = running
+        return running
+      }
+      return try await task.value
+    }
+
+    private func restart() async throws -> TunnelServer {
+      defer { restarting.withLock { $0 = nil } }
+      if let server, !server.isDefunct { return server }
+      if server != nil {
+        await stop()
         rewriter.happened(
           .tunnelRestarted,
           HostTunnelError(
             .listenerLost,
             "the system has closed the tunnel's listener, as it does while an app is suspended: it got a new port."))
       }
-      return try await listen()
+      try await start(waits: true)
+      guard let server else { throw HostTunnelError(.busy, "another call has stopped the tunnel.") }
+      return server
     }
 
     /// Whether no other call is starting or stopping; none may from then on until `end`.

@@ -81,8 +81,10 @@
           own.tlsConfiguration = .makeClientConfiguration()
           let refused = await failure { [own] in try await client.execute(own, timeout: .seconds(60)) }
           #expect((refused as? WaylayError)?.code == .invalidRequest)
+          // The first one may have been late before it was sent.
+          let before = origin.requests(to: "/never").count
           let call = Task { try await client.execute(never, deadline: .distantFuture) }
-          await origin.until { $0.requests(to: "/never").count == 2 }
+          await origin.until { $0.requests(to: "/never").count > before }
           call.cancel()
           #expect(await failure { try await call.value } is CancellationError)
         }

@@ -28,12 +28,12 @@
     }
 
     static func request(_ exchange: Inspector.Exchange, _ redaction: Redaction) throws(Refusal) -> URLRequest {
-      let recorded = exchange.request
+      let (recorded, takenOut) = (exchange.request, TakenOut(by: redaction))
       guard exchange.state != .unseen else {
         throw Refusal(reason: "A WebSocket task cannot be sent again.")
       }
       guard recorded.method != "CONNECT" else { throw Refusal(reason: "A tunnel cannot be sent again.") }
-      guard !redaction.hasTakenOut(of: recorded.url) else {
+      guard !takenOut.isMissing(in: recorded.url) else {
         throw Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again.")
       }
       guard let url = URL(string: recorded.url), ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
@@ -45,7 +45,7 @@
         guard !body.isTruncated else {
           throw Refusal(reason: "Only the beginning of its body was kept: it cannot be sent again.")
         }
-        guard !redaction.hasTakenOut(of: body, recorded.headers) else {
+        guard !takenOut.isMissing(in: body, recorded.headers) else {
           throw Refusal(reason: "Its body held a secret, which was not kept: it cannot be sent again.")
         }
         request.httpBody = body.data
@@ -53,7 +53,7 @@
       // What belongs to a connection, or follows from the URL and the body.
       let own: Set<String> = ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"]
       for field in recorded.headers
-      where !own.contains(field.name.lowercased()) && !redaction.hasTakenOut(of: field.value) {
+      where !own.contains(field.name.lowercased()) && !takenOut.isMissing(in: field.value) {
         request.addValue(field.value, forHTTPHeaderField: field.name)
       }
       return request

@@ -57,8 +57,6 @@
     private let limits: TunnelLimits
     private let state = Locked(State())
     var isBusy: Bool { state.withLock { $0.isBusy } }
-    /// The start that loads wait for.
-    private let restarting = Locked<Task<TunnelServer, any Error>?>(nil)
 
     /// Makes a tunnel, which does nothing until you start it.
     public convenience init(_ rewriter: HostRewriter, options: Options = Options()) {
@@ -82,26 +80,27 @@
     /// Starts listening, with a new port and a new secret. A tunnel that is running continues.
     ///
     /// - Throws: ``HostTunnelError``.
-    public func start() async throws { try await start(waits: false) }
-
-    private func start(waits: Bool) async throws {
-      while !begin() {
-        guard waits else {
-          throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
-        }
-        await anotherEnds()
+    public func start() async throws {
+      guard begin() else {
+        throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
       }
       if let server { return end(server) }
+      _ = try await listen()
+    }
+
+    /// Starts a server, and ends the turn of the caller.
+    private func listen() async throws -> TunnelServer {
       let server = TunnelServer(rewriter, options, limits, routes, records)
       do {
         try await server.start()
-        end(server)
       } catch {
         end(nil)
         throw HostTunnelError(
           .cannotListen, "the tunnel cannot listen on the loopback address: \(error.localizedDescription)",
           underlying: error)
       }
+      end(server)
+      return server
     }
 
     /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is worth nothing from then on.
@@ -109,12 +108,16 @@
     /// It waits for another call that is starting or stopping the tunnel.
     public func stop() async {
       while !begin() { await anotherEnds() }
+      await stopServer()
+      end(nil)
+    }
+
+    private func stopServer() async {
       let server = state.withLock { state in
         defer { state.server = nil }
         return state.server
       }
       await server?.stop(within: options.gracePeriod)
-      end(nil)
     }
 
     /// The variables that make most programs use the tunnel, for the environment of a child process; empty while the
@@ -137,28 +140,20 @@
     /// Its old port may be anybody's by then.
     func running() async throws -> TunnelServer {
       if let server, !server.isDefunct { return server }
-      let task = restarting.withLock { task in
-        let running = task ?? Task { try await self.restart() }
-        task = running
-        return running
-      }
-      return try await task.value
-    }
-
-    private func restart() async throws -> TunnelServer {
-      defer { restarting.withLock { $0 = nil } }
-      if let server, !server.isDefunct { return server }
-      if server != nil {
-        await stop()
+      while !begin() { await anotherEnds() }
+      if let server {
+        guard server.isDefunct else {
+          end(server)
+          return server
+        }
+        await stopServer()
         rewriter.happened(
           .tunnelRestarted,
           HostTunnelError(
             .listenerLost,
             "the system has closed the tunnel's listener, as it does while an app is suspended: it got a new port."))
       }
-      try await start(waits: true)
-      guard let server else { throw HostTunnelError(.busy, "another call has stopped the tunnel.") }
-      return server
+      return try await listen()
     }
 
     /// Whether no other call is starting or stopping; none may from then on until `end`.
@@ -174,7 +169,7 @@
         defer { state = State(server: server) }
         return state.waiters
       }
-      for waiter in waiters { waiter.resume() }
+      waiters.wake()
     }
 
     private func anotherEnds() async {

@@ -318,10 +318,10 @@ final class StoreSink: BodySink {
   /// What to store when the body ends after so many bytes; `nil` where it could not be resumed.
   private let draft: @Sendable (Int64) -> EntryDraft?
   private let next: Locked<Int64>
-  private let stored = Locked<EntryID?>(nil)
+  private let stored = Locked<[EntryID]>([])
 
-  /// The entry that checkpoints have made, which an aborted writer leaves.
-  var checkpointed: [EntryID] { stored.withLock { $0.map { [$0] } ?? [] } }
+  /// The entry that checkpoints have made, if any, which an aborted writer leaves.
+  var checkpointed: [EntryID] { stored.withLock { $0 } }
 
   init(_ writer: any EntryWriter, checkpoint draft: @escaping @Sendable (Int64) -> EntryDraft?) {
     self.writer = writer
@@ -339,7 +339,7 @@ final class StoreSink: BodySink {
     }
     // A checkpoint that fails costs a restarted process some bytes; the entry itself may still come out whole.
     if isDue, let draft = draft(length), let entry = try? await writer.checkpoint(draft) {
-      stored.withLock { $0 = entry.id }
+      stored.withLock { $0 = [entry.id] }
     }
   }
 

@@ -35,7 +35,7 @@ public struct Redaction: Sendable {
   /// lists it. Images, sound, video and fonts are always kept.
   public var replacesUnreadableBodies = false
 
-  let isOn: Bool
+  fileprivate let isOn: Bool
   /// What the app has said of names, normalized.
   private var hidden: Set<String> = []
   private var shown: Set<String> = []
@@ -138,6 +138,38 @@ public struct Redaction: Sendable {
   }
 }
 
+/// Tells where a redaction has taken something out before: where the replacement stands, also within a coding.
+package struct TakenOut: Sendable {
+  private let mark: String
+  /// Changes what holds the mark, wherever a redaction reads; `nil` where nothing is taken out.
+  private let remover: Redactor?
+
+  /// What a redaction has taken out.
+  package init(by redaction: Redaction) {
+    mark = redaction.replacement
+    guard redaction.isOn, !mark.isEmpty else {
+      remover = nil
+      return
+    }
+    var other = redaction
+    other.replacement = ""
+    remover = Redactor(other, finders: [SecretFinder([Array(mark.utf8)])].compactMap(\.self))
+  }
+
+  /// Whether something was taken out of a text, such as a URL.
+  package func isMissing(in text: String) -> Bool {
+    guard var remover else { return false }
+    return text.contains(mark) || text.removingPercentEncoding?.contains(mark) ?? false
+      || remover.redacted(text) != text
+  }
+
+  /// Whether something was taken out of a body.
+  package func isMissing(in body: HAR.Body, _ fields: [HAR.Field]) -> Bool {
+    guard var remover else { return false }
+    return body.data.firstRange(of: Data(mark.utf8)) != nil || remover.redacted(body, of: fields).data != body.data
+  }
+}
+
 /// What a redaction has done to exchanges.
 package struct RedactionReport: Sendable, CustomStringConvertible {
   /// How many values were replaced.
@@ -156,7 +188,8 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
     if entry.request.body?.data != original.request.body?.data { changedBodies.append(request) }
     // One body may hold many values that are nested too deeply.
-    for line in unread.map({ "\(request): \($0)" }) where line != self.unread.last { self.unread.append(line) }
+    let reasons = zip([nil] + unread.map(Optional.some), unread).filter { $0 != $1 }.map(\.1)
+    self.unread += reasons.map { "\(request): \($0)" }
   }
 
   package var description: String {

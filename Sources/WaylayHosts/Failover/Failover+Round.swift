@@ -34,6 +34,9 @@ extension Failover {
     }
 
     func candidate(_ index: Int) -> HostCandidate { entries[index].candidate }
+
+    /// When an attempt could send its request: with its connection, or its beginning where nobody tells of that.
+    func sentAt(_ index: Int) -> Duration? { signals.progress(of: index).connected ?? running[index] }
   }
 
   /// What a round is to do beyond trying its candidates.
@@ -80,7 +83,7 @@ extension Failover {
         if attempts.running.isEmpty, attempts.hedge != .running { return .again(without: attempts.done) }
         if let gate, let index = silent(attempts, gate, options, now) {
           if !isHedgeable {
-            isSilentAlone(index, attempts)
+            holdSilence(against: index, attempts)
             attempts.hedge = .over
           } else if let next = hedge(&attempts, gate, options, index) {
             attempts.hedge = .running
@@ -300,7 +303,7 @@ extension Failover {
   /// at once when another request finds the address silent.
   func silenceEnd(_ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions) -> Duration? {
     guard let silence, attempts.hedge == .possible, let index = claimedAttempt(attempts, gate),
-      let sentAt = attempts.signals.progress(of: index).connected ?? attempts.running[index]
+      let sentAt = attempts.sentAt(index)
     else { return nil }
     let isFoundSilent = health.contact(with: attempts.candidate(index), at: authority).isSilent(since: sentAt)
     guard options.mayHedge || isFoundSilent else { return nil }
@@ -358,7 +361,7 @@ extension Failover {
     switch result {
     case .success(.answered(let response)):
       if let index = claimedAttempt(attempts, gate), let begin = attempts.running[index] {
-        let sentAt = attempts.signals.progress(of: index).connected ?? begin
+        let sentAt = attempts.sentAt(index) ?? begin
         wasSilent(attempts.candidate(index), since: begin, sentAt: sentAt, answeredBy: log.answeredBy)
       }
       return .answered(response)
@@ -386,8 +389,9 @@ extension Failover {
     // Nothing comes on it: the transport closes it rather than use it again.
     log.state.withLock { _ = $0.suspects.insert(candidate) }
     // An address that has answered others meanwhile is only slow with this one.
-    let hasAnswered = health.contact(with: candidate, at: authority).lastAnswer.map { $0 > sentAt } ?? false
-    guard candidate != other, !hasAnswered else { return note(candidate, .silent, since: begin) }
+    guard candidate != other, !hasAnswered(candidate, since: sentAt) else {
+      return note(candidate, .silent, since: begin)
+    }
     // Its certificate was verified: it may be busy with this request alone.
     let ban = isSecure ? nil : ban(candidate, .silent, since: begin)
     if isSecure { health.demoted(candidate, at: authority) }
@@ -398,13 +402,17 @@ extension Failover {
 
   /// An address that has a request is silent, which nobody else may be asked: those after it prefer others, unless it
   /// has answered somebody meanwhile, or may be waiting for a body that is on its way.
-  func isSilentAlone(_ index: Int, _ attempts: Attempts) {
+  func holdSilence(against index: Int, _ attempts: Attempts) {
     let candidate = attempts.candidate(index)
     guard let length = request.body.length, length <= Self.sentAtOnce, health.epoch == epoch,
-      let sentAt = attempts.signals.progress(of: index).connected ?? attempts.running[index]
+      let sentAt = attempts.sentAt(index), !hasAnswered(candidate, since: sentAt)
     else { return }
-    let hasAnswered = health.contact(with: candidate, at: authority).lastAnswer.map { $0 > sentAt } ?? false
-    if !hasAnswered { health.demoted(candidate, at: authority) }
+    health.demoted(candidate, at: authority)
+  }
+
+  /// Whether an address has answered anybody since.
+  private func hasAnswered(_ candidate: HostCandidate, since time: Duration) -> Bool {
+    health.contact(with: candidate, at: authority).lastAnswer.map { $0 > time } ?? false
   }
 
   /// Bytes of a body that the system takes from a sender at once.

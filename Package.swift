@@ -90,6 +90,7 @@ let package = Package(
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Evidence", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE",
         "README.md", "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient",
+        "Sources/WaylayBase",
         "Sources/WaylayCore",
         "Sources/WaylayCredentials", "Sources/WaylayDrift", "Sources/WaylayHAR", "Sources/WaylayHosts",
         "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
@@ -105,7 +106,7 @@ let package = Package(
       name: "WaylayCore",
       dependencies: [
         .target(name: "CWaylayCurl", condition: .when(platforms: [.linux, .android])),
-        "WaylayCredentials",
+        "WaylayBase", "WaylayCredentials",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "HeapModule", package: "swift-collections"),
@@ -125,6 +126,8 @@ let package = Package(
           name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["StructuredFields"])),
       ],
       swiftSettings: settings),
+    // What every module needs and no user sees. No product.
+    .target(name: "WaylayBase", swiftSettings: settings),
     // Chains over AsyncHTTPClient, and beneath it: the transport, and the door for code that calls it.
     .target(
       name: "WaylayAsyncHTTPClient",
@@ -336,7 +339,7 @@ let package = Package(
     .target(
       name: "AppleCore",
       dependencies: [
-        "WaylayCredentials",
+        "WaylayBase", "WaylayCredentials",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 root=$PWD
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Platforms
-libraries="WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
+libraries="WaylayBase WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
   WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
   IssueReporting IssueReportingTestSupport RawStructuredFieldValues CoreMetrics Metrics Tracing Instrumentation ServiceContextModule Atomics

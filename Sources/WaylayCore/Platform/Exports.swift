@@ -2,6 +2,7 @@
 @_exported public import Foundation
 @_exported public import HTTPTypes
 @_exported public import Logging
+@_exported public import WaylayBase
 
 #if CORELIBS_FOUNDATION
   @_exported public import FoundationNetworking

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A value behind a lock: the one lock type of the package.
 ///
 /// A POSIX mutex, which is what `NSLock` is made of, in the same allocation as the value: a load makes two of these,
@@ -9,10 +7,13 @@ import Foundation
 ///
 /// A lock that guards no value holds a `Bool`: a state without a size has the address of the object that holds it, and
 /// the thread sanitizer takes what is done with it for a change of that object's type.
+///
+/// Inlinable, because the loads of the core take these locks, and generic code of another module is not specialized.
 package struct Locked<State>: @unchecked Sendable {
   // Unchecked: the value is only ever touched between lock and unlock.
-  private let storage: ManagedBuffer<State, pthread_mutex_t>
+  @usableFromInline let storage: ManagedBuffer<State, pthread_mutex_t>
 
+  @inlinable
   package init(_ state: State) {
     assert(MemoryLayout<State>.size > 0, "a state without a size is taken for a race by the thread sanitizer")
     storage = Storage.create(minimumCapacity: 1) { storage in
@@ -25,7 +26,7 @@ package struct Locked<State>: @unchecked Sendable {
     }
   }
 
-  @discardableResult
+  @inlinable @discardableResult
   package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
     try storage.withUnsafeMutablePointers { state, mutex in
       pthread_mutex_lock(mutex)
@@ -34,7 +35,9 @@ package struct Locked<State>: @unchecked Sendable {
     }
   }
 
-  private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
+  @usableFromInline
+  final class Storage: ManagedBuffer<State, pthread_mutex_t> {
+    @inlinable
     deinit {
       withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) }
     }

@@ -1,0 +1,47 @@
+/// A value that somebody else brings, once, for one who waits.
+///
+/// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is
+/// awaited, the thread sanitizer of Swift 6.3 on Linux does not see that what came before is ordered before what comes
+/// after (compare U13).
+package final class Promise<Value: Sendable>: Sendable {
+  private struct State {
+    /// Until it is taken: what is kept here longer than it is wanted could not be dropped by its owner.
+    var outcome: Result<Value, any Error>?
+    var isSettled = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Locked(State())
+
+  package init() {}
+
+  /// Brings the value or the failure. Only the first call counts.
+  package func settle(_ outcome: Result<Value, any Error>) {
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard !state.isSettled else { return nil }
+      state.isSettled = true
+      state.outcome = outcome
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume()
+  }
+
+  /// Starts what will settle the promise, then waits for it. Called once.
+  package func value(_ start: () -> Void = {}) async throws -> Value {
+    start()
+    await withCheckedContinuation { continuation in
+      let isSettled = state.withLock { state in
+        if !state.isSettled { state.waiter = continuation }
+        return state.isSettled
+      }
+      if isSettled { continuation.resume() }
+    }
+    let outcome = state.withLock { state in
+      defer { state.outcome = nil }
+      return state.outcome
+    }
+    guard let outcome else { preconditionFailure("a promise was waited for twice") }
+    return try outcome.get()
+  }
+}

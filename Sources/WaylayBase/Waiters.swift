@@ -1,0 +1,59 @@
+/// Those who wait until something that a lock guards has changed: a part of the state behind the lock.
+///
+/// Code that changes the state takes them out and wakes them when the lock is free again; each looks anew.
+package struct Waiters: Sendable {
+  private var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
+  private var last: UInt64 = 0
+
+  package init() {}
+
+  /// Takes all of them out, to be woken when the lock is free.
+  package mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
+    guard !continuations.isEmpty else { return [] }
+    defer { continuations = [:] }
+    return Array(continuations.values)
+  }
+
+  fileprivate mutating func number() -> UInt64 {
+    last += 1
+    return last
+  }
+
+  fileprivate mutating func add(_ continuation: CheckedContinuation<Void, Never>, _ number: UInt64) {
+    continuations[number] = continuation
+  }
+
+  fileprivate mutating func take(_ number: UInt64) -> CheckedContinuation<Void, Never>? {
+    continuations.removeValue(forKey: number)
+  }
+}
+
+extension Locked {
+  /// Suspends the task until somebody wakes the waiters, or until it is cancelled; not at all when that is not needed
+  /// any more.
+  package func wait(
+    at waiters: any WritableKeyPath<State, Waiters> & Sendable, unless isNeedless: (State) -> Bool
+  ) async {
+    let number = withLock { $0[keyPath: waiters].number() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let goesOn = withLock { state in
+          // Asked here once: a cancellation after this finds the waiter.
+          if isNeedless(state) || Task.isCancelled { return true }
+          state[keyPath: waiters].add(continuation, number)
+          return false
+        }
+        if goesOn { continuation.resume() }
+      }
+    } onCancel: {
+      withLock { $0[keyPath: waiters].take(number) }?.resume()
+    }
+  }
+}
+
+extension [CheckedContinuation<Void, Never>] {
+  /// Wakes those who were taken out.
+  package func wake() {
+    for waiter in self { waiter.resume() }
+  }
+}

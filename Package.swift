@@ -222,7 +222,7 @@ let package = Package(
       name: "WaylayTesting",
       dependencies: [
         .target(name: "WaylayAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
-        "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayInspector", "WaylayMocks",
+        "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayMocks",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
       ],

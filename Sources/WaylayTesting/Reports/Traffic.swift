@@ -1,6 +1,5 @@
 import Testing
 import WaylayHAR
-import WaylayInspector
 import WaylayMocks
 
 /// The exchanges of a test, for the report of one that fails.
@@ -36,8 +35,20 @@ enum Traffic {
     guard !archive.entries.isEmpty else { return }
     let place = test.sourceLocation
     Attachment.record([UInt8](archive.data()), named: "traffic.har", sourceLocation: place)
-    let page = InspectorPage(title: test.displayName ?? test.name).html(showing: archive)
-    Attachment.record([UInt8](page), named: "traffic.html", sourceLocation: place)
+    Attachment.record([UInt8](text(archive).utf8), named: "traffic.txt", sourceLocation: place)
+  }
+
+  /// Each exchange as the command that repeats its request, and the response below it.
+  private static func text(_ archive: HAR) -> String {
+    archive.entries.map { entry in
+      let (response, body) = (entry.response, entry.response.body)
+      var lines = [entry.request.curlCommand(isMultiline: false)]
+      if let error = entry.extensions["_error"]?.string { lines.append("failed: \(error)") }
+      if response.status > 0 { lines.append("\(response.status) after \(Int(entry.time)) ms") }
+      lines += response.headers.map { "\($0.name): \($0.value)" }
+      if let text = body.text { lines += ["", String(text.prefix(4096))] } else { lines.append("\(body.size) bytes") }
+      return lines.joined(separator: "\n") + "\n"
+    }.joined(separator: "\n")
   }
 
   /// Whether somebody keeps attachments: Xcode does, and `swift test` when it is told where.
@@ -47,6 +58,6 @@ enum Traffic {
 
   private static let remark =
     isKept
-    ? "The exchanges of this test are attached: traffic.har, and traffic.html for a browser."
-    : "To see the exchanges of this test, in traffic.har and traffic.html: swift test --attachments-path .build/attachments"
+    ? "The exchanges of this test are attached: traffic.txt, and traffic.har for waylay watch."
+    : "To see the exchanges of this test, in traffic.txt and traffic.har: swift test --attachments-path .build/attachments"
 }

@@ -8,7 +8,7 @@ import WaylayTesting
   "The traffic of a test", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
   .heavy, .timeLimit(.minutes(10)))
 struct TrafficTests {
-  @Test("is attached when the test fails, as an archive and a page without secrets, and not when it passes")
+  @Test("is attached when the test fails, as a HAR file and a text without secrets, and not when it passes")
   func attached() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-traffic-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -17,17 +17,18 @@ struct TrafficTests {
     #expect(report.failed.subtracting(["knows its issue"]) == ["fails in the middle", "misses", "throws"])
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(names.count { $0.hasSuffix(".har") } == 3, "\(names)")
-    #expect(names.count { $0.hasSuffix(".html") } == 3, "\(names)")
+    #expect(names.count { $0.hasSuffix(".txt") } == 3, "\(names)")
     let archives = try names.filter { $0.hasSuffix(".har") }.map {
       try HAR(contentsOf: folder.appendingPathComponent($0))
     }
     let middle = try #require(archives.first { $0.entries.count == 2 })
     #expect(middle.entries.map(\.response.body.text) == ["Ada", "Grace"])
     #expect(archives.contains { $0.entries.first?.extensions["_error"] != nil })
-    for name in names {
-      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-      #expect(!text.contains("pl4nted"), "\(name)")
-    }
+    let texts = try names.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+    for (name, text) in zip(names, texts) { #expect(!text.contains("pl4nted"), "\(name)") }
+    let plain = try #require(zip(names, texts).first { $0.hasSuffix(".txt") && $1.contains("Grace") }?.1)
+    #expect(plain.contains("curl ") && plain.contains("200 after ") && plain.contains("Ada"), "\(plain)")
+    #expect(zip(names, texts).contains { $0.hasSuffix(".txt") && $1.contains("failed: ") })
     let text = report.issues(of: "fails in the middle").first?.message ?? ""
     #expect(text.contains("traffic.har"), "\(text)")
     let miss = report.issues(of: "misses").first?.message ?? ""

@@ -151,10 +151,10 @@ extension ArchiveCache {
     }
 
     /// Seconds since 1970, as tests may set them.
-    package var now: @Sendable () -> CacheTime = { CacheTime.now }
+    var now: @Sendable () -> CacheTime = { CacheTime.now }
 
     /// Wakes loads whose network timeout is over; tests may set it.
-    package var clock = LoadClock.system
+    var clock = LoadClock.system
 
     /// Makes a configuration that follows HTTP in every respect.
     public init() {}
@@ -233,6 +233,6 @@ extension InterceptedRequest {
 }
 
 /// Where a request notes its `archiveMode`.
-package enum ArchiveModeKey: InterceptedRequest.Key {
-  package static let defaultValue: ArchiveMode? = nil
+enum ArchiveModeKey: InterceptedRequest.Key {
+  static let defaultValue: ArchiveMode? = nil
 }

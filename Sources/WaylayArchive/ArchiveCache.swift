@@ -115,7 +115,7 @@ public final class ArchiveCache: InlineAnswering {
   public var isOpen: Bool { engine.opening.ready != nil }
 
   /// The store with the responses, as soon as it is open.
-  package var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
+  var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
 
   /// Removes the stored responses for a request: all variants for the request's user, and nothing else.
   ///

@@ -170,13 +170,13 @@ final class ArchiveReporter: Sendable {
 ///
 /// Events are logged at `.debug`, responses rejected by the store's limits at `.notice`, failures of the store at
 /// `.warning`. Header fields and bodies are never logged.
-package enum ArchiveLogKey {
+enum ArchiveLogKey {
   /// The kind of event.
-  package static let event = "waylay.archive.event"
+  static let event = "waylay.archive.event"
   /// The reason for the event.
-  package static let reason = "waylay.archive.reason"
+  static let reason = "waylay.archive.reason"
   /// The number of body bytes.
-  package static let bytes = "waylay.archive.bytes"
+  static let bytes = "waylay.archive.bytes"
 }
 
 extension ArchiveCache {

@@ -1,6 +1,6 @@
 extension ArchivePolicy {
   /// The record that a 304, or a `HEAD`, makes of a stored one (RFC 9111, sections 3.2, 4.3.4 and 4.3.5).
-  package func freshen(
+  func freshen(
     _ record: CacheRecord, by response: Response, for request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> CacheRecord {
     let directives = ResponseDirectives(response.fields)

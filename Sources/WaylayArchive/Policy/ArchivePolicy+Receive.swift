@@ -83,7 +83,7 @@ extension ArchivePolicy {
   ///
   /// - Parameters:
   ///   - records: What is stored under the request's key: the same list, in the same order, as for the decision.
-  package func receive(
+  func receive(
     _ response: Response, for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord],
     options: CacheOptions = CacheOptions()
   ) -> ResponseOutcome {
@@ -113,7 +113,7 @@ extension ArchivePolicy {
 
   /// What a client may get though the origin cannot be reached; `nil` when the error is what it has to get (RFC 9111,
   /// section 4.2.4).
-  package func fail(
+  func fail(
     for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime,
     options: CacheOptions = CacheOptions()
   ) -> (reply: CacheReply, reason: ArchiveReason)? {

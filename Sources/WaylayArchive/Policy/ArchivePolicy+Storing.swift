@@ -1,12 +1,12 @@
 extension ArchivePolicy {
   /// A response's head, and when it was asked for and came.
-  package struct Response: Sendable {
-    package var status: Int
-    package var fields: HTTPFields
-    package var requestTime: CacheTime
-    package var responseTime: CacheTime
+  struct Response: Sendable {
+    var status: Int
+    var fields: HTTPFields
+    var requestTime: CacheTime
+    var responseTime: CacheTime
 
-    package init(status: Int, fields: HTTPFields, requestTime: CacheTime, responseTime: CacheTime) {
+    init(status: Int, fields: HTTPFields, requestTime: CacheTime, responseTime: CacheTime) {
       self.status = status
       self.fields = fields
       self.requestTime = requestTime
@@ -15,13 +15,13 @@ extension ArchivePolicy {
   }
 
   /// Whether a response may be stored, and with what record (RFC 9111, section 3).
-  package enum Storability: Sendable {
+  enum Storability: Sendable {
     case store(CacheRecord)
     case refuse(ArchiveReason)
   }
 
   /// Whether `response` may be stored, and with what record. A part (206) comes with its extent.
-  package func storability(
+  func storability(
     of response: Response, to request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> Storability {
     let directives = ResponseDirectives(response.fields)
@@ -145,7 +145,7 @@ extension ArchivePolicy {
   /// The URLs whose stored responses no longer hold after `response` to `request` (RFC 9111, section 4.4): the
   /// target's, and those that `Location` and `Content-Location` name at the same origin. None for a safe method, and
   /// none for an error.
-  package func invalidations(
+  func invalidations(
     status: Int, fields: HTTPFields, for request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> [URL] {
     guard !options.isKeyedByBody, !request.method.isSafe, (200..<400).contains(status), let target = request.url else {

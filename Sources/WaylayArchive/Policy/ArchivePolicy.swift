@@ -1,17 +1,17 @@
 /// The rules of an HTTP cache (RFC 9111, 5861, 8246) as a value: it keeps nothing, waits for nothing and touches no
 /// file.
-package struct ArchivePolicy: Sendable {
+struct ArchivePolicy: Sendable {
   /// Whether a stale response is given when the origin cannot be reached (section 4.2.4). `must-revalidate` and the
   /// like go first.
-  package var staleWhenUnreachable = true
+  var staleWhenUnreachable = true
   /// For how many seconds a stale response stands in for an error, where neither side says so (RFC 5861, section 4).
-  package var staleIfError: Int64 = 0
+  var staleIfError: Int64 = 0
   /// How many responses are kept for one URL.
-  package var maximumVariants = 16
+  var maximumVariants = 16
   /// Makes a keyed digest of request field values.
-  package var digest: @Sendable ([UInt8]) -> [UInt8]
+  var digest: @Sendable ([UInt8]) -> [UInt8]
 
-  package init(digest: @escaping @Sendable ([UInt8]) -> [UInt8]) { self.digest = digest }
+  init(digest: @escaping @Sendable ([UInt8]) -> [UInt8]) { self.digest = digest }
 }
 
 extension ArchivePolicy {
@@ -20,7 +20,7 @@ extension ArchivePolicy {
   /// - Parameters:
   ///   - records: What is stored under the request's key.
   ///   - now: The wall clock.
-  package func decide(
+  func decide(
     _ request: CacheRequest, records: [CacheRecord], now: CacheTime, options: CacheOptions = CacheOptions()
   ) -> CacheDecision {
     let plan = Plan(request, options)
@@ -357,7 +357,7 @@ extension ArchivePolicy {
   ///
   /// - Parameter isValidated: The origin has just said that it holds: then it has an age only if it came with one (RFC
   ///   9111, section 5.1).
-  package func head(
+  func head(
     of reply: CacheReply, record: CacheRecord, now: CacheTime, isValidated: Bool = false
   ) -> (status: Int, fields: HTTPFields) {
     var status = record.status

@@ -1,13 +1,13 @@
 /// Why an archive did what it did with a request or a response, and the facts that decided.
-package struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
+struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
   /// What decided.
-  package var code: Code
+  var code: Code
   /// The age of the stored response that the decision is about, in seconds.
-  package private(set) var age: Int64?
+  private(set) var age: Int64?
   /// Its freshness lifetime, in seconds (RFC 9111, section 4.2.1).
-  package private(set) var lifetime: Int64?
+  private(set) var lifetime: Int64?
   /// Where the lifetime came from.
-  package private(set) var lifetimeSource: LifetimeSource?
+  private(set) var lifetimeSource: LifetimeSource?
   /// The directive, field or setting that ruled, as it is written: `no-cache`, `Vary`, `only-if-cached`.
   var ruling: String?
 
@@ -25,7 +25,7 @@ package struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The code and the facts, for a log line.
-  package var description: String {
+  var description: String {
     var text = code.rawValue
     if let ruling { text += " by \(ruling)" }
     if let age { text += ", age \(age) s" }
@@ -38,7 +38,7 @@ package struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
 extension ArchiveReason {
   /// The one table of reasons: as events, `explain` and errors have them, and, for requests that are sent on, as
   /// `Cache-Status` has them.
-  package enum Code: String, Sendable {
+  enum Code: String, Sendable {
     // MARK: Answered from the archive
 
     /// A stored response is fresh (RFC 9111, section 4.2).
@@ -91,7 +91,7 @@ extension ArchiveReason {
     case unusablePart = "unusable-part"
 
     /// Why a request went on, as `Cache-Status` has it (RFC 9211, section 2.2).
-    package var forwarded: String {
+    var forwarded: String {
       switch self {
       case .miss: "uri-miss"
       case .needsValidation: "stale"

@@ -1,6 +1,6 @@
 /// What to do with a request.
-package struct CacheDecision: Sendable {
-  package enum Action: Hashable, Sendable {
+struct CacheDecision: Sendable {
+  enum Action: Hashable, Sendable {
     /// Answer from the archive.
     case serve(CacheReply)
     /// Answer from the archive, and validate behind the response.
@@ -13,18 +13,18 @@ package struct CacheDecision: Sendable {
     case unavailable
   }
 
-  package var action: Action
-  package var reason: ArchiveReason
+  var action: Action
+  var reason: ArchiveReason
   /// The fields that the request is to be sent with, in place of its own of the same names.
-  package var addedFields: HTTPFields = [:]
+  var addedFields: HTTPFields = [:]
   /// The fields of the request that are not sent: those that the response behind has no use for.
-  package var removedFields: [HTTPField.Name] = []
+  var removedFields: [HTTPField.Name] = []
   /// The record that the request is about, if one matches.
-  package var selected: Int?
+  var selected: Int?
   /// The records that the added conditions stand for; empty when there are none of ours.
-  package var validating: [Int] = []
+  var validating: [Int] = []
   /// Whether the added fields ask for the rest of the selected part.
-  package var isCompleting = false
+  var isCompleting = false
 
   init(_ action: Action, _ reason: ArchiveReason, selected: Int? = nil) {
     self.action = action
@@ -42,7 +42,7 @@ package struct CacheDecision: Sendable {
 
   /// The same without the conditions and the range that were added: for the request that is sent after
   /// ``ResponseOutcome/Reply/again``.
-  package var unconditional: CacheDecision {
+  var unconditional: CacheDecision {
     var copy = self
     for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .ifRange, .range] { copy.addedFields[values: name] = [] }
     copy.validating = []
@@ -52,8 +52,8 @@ package struct CacheDecision: Sendable {
 }
 
 /// A response out of a stored response.
-package struct CacheReply: Hashable, Sendable {
-  package enum Form: Hashable, Sendable {
+struct CacheReply: Hashable, Sendable {
+  enum Form: Hashable, Sendable {
     case whole
     /// 304: the client has it (RFC 9111, section 4.3.2).
     case notModified
@@ -64,11 +64,11 @@ package struct CacheReply: Hashable, Sendable {
   }
 
   /// The position of the record in what was asked about.
-  package var index: Int
-  package var form: Form
-  package var isStale: Bool
+  var index: Int
+  var form: Form
+  var isStale: Bool
 
-  package init(index: Int, form: Form, isStale: Bool) {
+  init(index: Int, form: Form, isStale: Bool) {
     self.index = index
     self.form = form
     self.isStale = isStale
@@ -76,8 +76,8 @@ package struct CacheReply: Hashable, Sendable {
 }
 
 /// What to do with a response of the origin.
-package struct ResponseOutcome: Sendable {
-  package enum Reply: Hashable, Sendable {
+struct ResponseOutcome: Sendable {
+  enum Reply: Hashable, Sendable {
     /// The client gets it.
     case network
     /// The client gets a stored response: in place of a 304, or of an error.
@@ -91,27 +91,27 @@ package struct ResponseOutcome: Sendable {
     case again
   }
 
-  package enum Storing: Hashable, Sendable {
+  enum Storing: Hashable, Sendable {
     /// Its body is to be stored with this record.
     case new(CacheRecord)
     /// Its body goes into the stored one's, at the given offset of the stored body, which is cut off there.
     case join(index: Int, offset: Int64, CacheRecord)
   }
 
-  package var reply: Reply
+  var reply: Reply
   /// Why the response is what it is, or why it is not stored.
-  package var reason: ArchiveReason
+  var reason: ArchiveReason
   /// The record of a stored response, freshened; it is what the client's head is made of, whether or not it is kept.
-  package var replyRecord: CacheRecord?
+  var replyRecord: CacheRecord?
   /// New heads for stored bodies.
-  package var updates: [Update] = []
+  var updates: [Update] = []
   /// Records to be removed: what is stored takes their place, or they must not be kept.
-  package var removals: [Int] = []
-  package var storing: Storing?
+  var removals: [Int] = []
+  var storing: Storing?
 
-  package struct Update: Hashable, Sendable {
-    package var index: Int
-    package var record: CacheRecord
+  struct Update: Hashable, Sendable {
+    var index: Int
+    var record: CacheRecord
   }
 
   init(_ reply: Reply, _ reason: ArchiveReason) {
@@ -121,23 +121,23 @@ package struct ResponseOutcome: Sendable {
 }
 
 /// What one load adds to the question, beside the request.
-package struct CacheOptions: Sendable {
+struct CacheOptions: Sendable {
   /// What the app makes of a head that is about to be stored.
-  package struct Revision: Sendable {
+  struct Revision: Sendable {
     var fields: HTTPFields
     var lifetime: LifetimeOverride?
   }
 
-  package var mode: ArchiveMode
+  var mode: ArchiveMode
   /// Seen when a response is stored or freshened.
-  package var lifetime: LifetimeOverride?
+  var lifetime: LifetimeOverride?
   /// What an unsafe-looking request, keyed by its body, is treated as: a `GET` (GraphQL over `POST`).
-  package var isKeyedByBody: Bool
+  var isKeyedByBody: Bool
   /// Asked about the head that a stored response gets when it is freshened, so that what was edited out does not come
   /// back with a 304.
-  package var revise: (@Sendable (_ status: Int, _ fields: HTTPFields) -> Revision)?
+  var revise: (@Sendable (_ status: Int, _ fields: HTTPFields) -> Revision)?
 
-  package init(mode: ArchiveMode = .online, lifetime: LifetimeOverride? = nil, isKeyedByBody: Bool = false) {
+  init(mode: ArchiveMode = .online, lifetime: LifetimeOverride? = nil, isKeyedByBody: Bool = false) {
     self.mode = mode
     self.lifetime = lifetime
     self.isKeyedByBody = isKeyedByBody

@@ -1,40 +1,40 @@
 /// What is kept of a stored response beside its body. What decisions need to know of its fields is read off them when
 /// the record is made, and is not stored.
-package struct CacheRecord: Hashable, Sendable {
+struct CacheRecord: Hashable, Sendable {
   /// The method of the requests that it answers: `.get`, or `.head` for a response without a body.
-  package var method: CacheMethod
-  package var status: Int
+  var method: CacheMethod
+  var status: Int
   /// The fields as they are given out, without those that belong to the connection, and without `Age`. They have one
   /// `Date`.
-  package var fields: HTTPFields
+  var fields: HTTPFields
 
   /// When the request was sent that the response, or what freshened it last, answered.
-  package var requestTime: CacheTime
+  var requestTime: CacheTime
   /// When that answer came.
-  package var responseTime: CacheTime
+  var responseTime: CacheTime
   /// The age that it came with: `corrected_initial_age` of RFC 9111, section 4.2.3, in milliseconds.
-  package var initialAge: Int64
+  var initialAge: Int64
   /// What the app says of its lifetime.
   let override: LifetimeOverride?
-  package var flags: Flags = []
+  var flags: Flags = []
 
   /// The requests that it is for, as far as `Vary` tells them apart; the newest last.
-  package var requests: [RequestDigest] = []
+  var requests: [RequestDigest] = []
   /// The users that it is for, by their cookies; the newest last, and empty for everybody.
-  package var users: [RequestDigest] = []
+  var users: [RequestDigest] = []
 
   /// The bytes of the representation that are stored, from the first; `nil` for all of them.
-  package var extent: Range<Int64>?
+  var extent: Range<Int64>?
   /// The length of the whole representation, where it is known.
-  package var completeLength: Int64?
+  var completeLength: Int64?
 
   // MARK: What the fields say
 
   /// `Date`, in seconds since 1970; the time of the response where it has none (RFC 9110, section 6.6.1).
-  package let date: Int64
+  let date: Int64
   /// Seconds.
-  package let lifetime: Int64
-  package let lifetimeSource: LifetimeSource
+  let lifetime: Int64
+  let lifetimeSource: LifetimeSource
   /// What `Cache-Control` says, but for what the app overrules.
   let directives: ResponseDirectives
   /// `ETag`, as it was seen.
@@ -45,19 +45,19 @@ package struct CacheRecord: Hashable, Sendable {
   let isLastModifiedStrong: Bool
   let vary: Vary
 
-  package struct Flags: OptionSet, Hashable, Sendable {
-    package var rawValue: UInt16
+  struct Flags: OptionSet, Hashable, Sendable {
+    var rawValue: UInt16
 
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Something since has changed the resource, or may have (RFC 9111, sections 4.3.5 and 4.4).
-    package static let invalidated = Flags(rawValue: 1 << 0)
+    static let invalidated = Flags(rawValue: 1 << 0)
     /// The body is not what was on the wire: its coding has been undone, so that ranges of it mean nothing.
-    package static let decoded = Flags(rawValue: 1 << 1)
+    static let decoded = Flags(rawValue: 1 << 1)
     /// It came with cookies, which are not stored.
-    package static let hadCookies = Flags(rawValue: 1 << 2)
+    static let hadCookies = Flags(rawValue: 1 << 2)
     /// Nothing allows to reuse it; it is kept for when the origin cannot be asked, and given at no other time.
-    package static let lastResort = Flags(rawValue: 1 << 3)
+    static let lastResort = Flags(rawValue: 1 << 3)
   }
 
   /// Reads the fields of a response that is stored.
@@ -86,7 +86,7 @@ package struct CacheRecord: Hashable, Sendable {
 
 extension CacheRecord {
   /// Whether the whole representation is there.
-  package var isComplete: Bool { extent == nil }
+  var isComplete: Bool { extent == nil }
 
   /// The validator that allows combining with other parts (RFC 9110, sections 8.8.1 and 13.1.5).
   var strongValidator: String? {
@@ -98,7 +98,7 @@ extension CacheRecord {
   var needsTheOrigin: Bool { directives.isNoCache || directives.isMustRevalidate || flags.contains(.invalidated) }
 
   /// The same, in need of validation before it is used again (RFC 9111, section 4.4).
-  package func invalidated() -> CacheRecord {
+  func invalidated() -> CacheRecord {
     var copy = self
     copy.flags.insert(.invalidated)
     return copy
@@ -107,10 +107,10 @@ extension CacheRecord {
   /// Whether nobody can say how old it is: the clock has been set back since another process stored it. It counts as
   /// stale then, and the origin's next word puts it right; else a clock that was years ahead once would keep it fresh
   /// for years.
-  package func isOfUnknownAge(at now: CacheTime) -> Bool { responseTime.isUnplaced(at: now) }
+  func isOfUnknownAge(at now: CacheTime) -> Bool { responseTime.isUnplaced(at: now) }
 
   /// Milliseconds of age at a moment: `current_age` of RFC 9111, section 4.2.3.
-  package func age(at now: CacheTime) -> Int64 {
+  func age(at now: CacheTime) -> Int64 {
     initialAge.addingSaturating(now.milliseconds(since: responseTime))
   }
 
@@ -118,7 +118,7 @@ extension CacheRecord {
   ///
   /// A response whose length is known and not reached is incomplete (RFC 9111, section 3.3): ``truncated(at:)`` is for
   /// it.
-  package func completed(bodyLength: Int64) -> CacheRecord? {
+  func completed(bodyLength: Int64) -> CacheRecord? {
     var copy = self
     if let extent {
       guard extent.upperBound - extent.lowerBound == bodyLength else { return nil }
@@ -133,7 +133,7 @@ extension CacheRecord {
   }
 
   /// Whether a stored body of so many bytes can be the one that this record is of.
-  package func describes(bodyLength: Int64) -> Bool {
+  func describes(bodyLength: Int64) -> Bool {
     if let extent { return extent.upperBound - extent.lowerBound == bodyLength }
     if method == .head { return bodyLength == 0 }
     return completeLength == nil || completeLength == bodyLength
@@ -141,7 +141,7 @@ extension CacheRecord {
 
   /// The record of a body that broke off after so many bytes of what this record is for; `nil` when the rest could not
   /// be asked for later.
-  package func truncated(at bytes: Int64) -> CacheRecord? {
+  func truncated(at bytes: Int64) -> CacheRecord? {
     guard bytes > 0, method == .get, status == 200 || status == 206, strongValidator != nil, !flags.contains(.decoded)
     else { return nil }
     let start = extent?.lowerBound ?? 0
@@ -152,7 +152,7 @@ extension CacheRecord {
   }
 
   /// A part that has grown into the whole answers like a 200 (RFC 9111, section 3.4).
-  package mutating func becomeWhole() {
+  mutating func becomeWhole() {
     extent = nil
     status = 200
     fields[values: .contentRange] = []
@@ -162,7 +162,7 @@ extension CacheRecord {
 
 extension CacheRecord {
   /// What the record says, line by line, for people: no values of request fields, and no bodies.
-  package func facts(at now: CacheTime) -> [(name: String, value: String)] {
+  func facts(at now: CacheTime) -> [(name: String, value: String)] {
     let age = age(at: now) / 1000
     var facts = [
       ("status", method == .head ? "\(status), head alone" : "\(status)"), ("date", HTTPDate.text(seconds: date)),
@@ -206,7 +206,7 @@ extension CacheRecord {
   static func isOutdated(_ bytes: [UInt8]) -> Bool { bytes.first.map { (1..<version).contains($0) } ?? false }
 
   /// The record as bytes.
-  package func encoded() -> [UInt8] {
+  func encoded() -> [UInt8] {
     var writer = ByteSink()
     writer.bytes.reserveCapacity(512)
     writer.put(Self.version)
@@ -229,7 +229,7 @@ extension CacheRecord {
   }
 
   /// The record that `bytes` are the form of; `nil` when they are of another version, damaged, or too many.
-  package init?(decoding bytes: [UInt8]) {
+  init?(decoding bytes: [UInt8]) {
     var reader = ByteSource(bytes[...])
     guard reader.number(UInt8.self) == Self.version,
       let method = reader.number(UInt8.self).flatMap(CacheMethod.init(rawValue:)), let status = reader.compactNumber(),

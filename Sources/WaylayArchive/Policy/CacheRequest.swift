@@ -1,19 +1,19 @@
 /// What a cache needs to know of a request, read off it once.
-package struct CacheRequest: Sendable {
-  package let method: CacheMethod
-  package let url: URL?
-  package let cachePolicy: URLRequest.CachePolicy
+struct CacheRequest: Sendable {
+  let method: CacheMethod
+  let url: URL?
+  let cachePolicy: URLRequest.CachePolicy
   /// `Range`, where the method gives it a meaning (RFC 9110, section 14.2).
-  package private(set) var range: ByteRange?
+  private(set) var range: ByteRange?
 
   /// Which cookies say who asks; `nil` where that is known otherwise, or does not count.
-  package var userCookies: UserCookies?
+  var userCookies: UserCookies?
   /// `Cookie`, whatever of it counts.
-  package var cookie: String?
+  var cookie: String?
   /// Whether a link before the archive tries the request again.
-  package var isRetry = false
+  var isRetry = false
   /// Whether it has a body, or may have one.
-  package var hasBody = false
+  var hasBody = false
 
   private let fields: HTTPFields
   private(set) var directives = RequestDirectives()
@@ -24,7 +24,7 @@ package struct CacheRequest: Sendable {
   private(set) var hasOriginConditions = false
   private(set) var hasAuthorization = false
 
-  package init(
+  init(
     method: String, url: URL?, fields: HTTPFields = [:], cachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
   ) {
     self.method = CacheMethod(method)
@@ -102,7 +102,7 @@ package struct CacheRequest: Sendable {
 }
 
 /// A request method, as far as a cache tells them apart.
-package enum CacheMethod: UInt8, Hashable, Sendable {
+enum CacheMethod: UInt8, Hashable, Sendable {
   case get = 0
   case head = 1
   case post = 2
@@ -112,7 +112,7 @@ package enum CacheMethod: UInt8, Hashable, Sendable {
   case otherUnsafe = 4
 
   /// - Parameter name: The method in whatever letter case: the loading system writes them in upper case.
-  package init(_ name: String) {
+  init(_ name: String) {
     self =
       switch name {
       case "GET": .get
@@ -206,7 +206,7 @@ extension HTTPField.Name {
 }
 
 /// What a response's `Vary` names (RFC 9110, section 12.5.5).
-package enum Vary: Hashable, Sendable {
+enum Vary: Hashable, Sendable {
   /// No field: the response is for every request.
   case nothing
   /// Field names in lower case, sorted, each once.
@@ -231,7 +231,7 @@ package enum Vary: Hashable, Sendable {
 
 /// The values that a request has for the fields of a ``Vary``, as a keyed digest: 16 bytes that tell nobody what the
 /// values were.
-package struct RequestDigest: Hashable, Sendable {
+struct RequestDigest: Hashable, Sendable {
   let high: UInt64
   let low: UInt64
 

@@ -6,26 +6,26 @@
 /// status.timeToLive = 376
 /// print(status)   // Waylay;hit;ttl=376
 /// ```
-package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
+struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// The name of the cache.
-  package var cache: String
+  var cache: String
   /// Whether the response came out of the archive without the request going on.
-  package var isHit = false
+  var isHit = false
   /// Why the request went on.
-  package var forwarded: ArchiveReason.Code?
+  var forwarded: ArchiveReason.Code?
   /// The status that came back for it, where the client got another one.
-  package var forwardedStatus: Int?
+  var forwardedStatus: Int?
   /// Seconds for which the response stays fresh; negative once it is stale.
-  package var timeToLive: Int64?
+  var timeToLive: Int64?
   /// Whether what came back has been stored.
-  package var isStored = false
+  var isStored = false
   /// Whether the request went on together with others.
-  package var isCollapsed = false
+  var isCollapsed = false
   /// More, in words or as a code.
-  package var detail: String?
+  var detail: String?
 
   /// Makes the status of a cache that has done nothing yet.
-  package init(cache: String) { self.cache = cache }
+  init(cache: String) { self.cache = cache }
 }
 
 #if StructuredFields
@@ -33,7 +33,7 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
 
   extension CacheStatus {
     /// The field's value: one member of its list.
-    package var description: String {
+    var description: String {
       var parameters: OrderedMap<String, RFC9651BareItem> = [:]
       if isHit { parameters["hit"] = true }
       if !isHit, let forwarded { parameters["fwd"] = .token(forwarded.forwarded) }
@@ -51,6 +51,6 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
 #else
   extension CacheStatus {
     /// Nothing: the field is written with the trait `StructuredFields`.
-    package var description: String { "" }
+    var description: String { "" }
   }
 #endif

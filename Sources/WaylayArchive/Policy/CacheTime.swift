@@ -1,41 +1,41 @@
 /// A moment of the wall clock, in whole milliseconds since 1970: ages are counted in it without rounding and without
 /// floating point.
-package struct CacheTime: Hashable, Comparable, Sendable {
+struct CacheTime: Hashable, Comparable, Sendable {
   /// Milliseconds since the beginning of 1970, UTC.
-  package var milliseconds: Int64
+  var milliseconds: Int64
   /// The same moment on a clock that nobody sets, in milliseconds since whenever; `nil` for a moment that another
   /// process saw.
   ///
   /// It says how long ago something of this process was when the wall clock has been set back meanwhile. Not part of
   /// what a moment is: two are the same when the wall clock says so.
-  package var steady: Int64?
+  var steady: Int64?
 
-  package init(milliseconds: Int64, steady: Int64? = nil) {
+  init(milliseconds: Int64, steady: Int64? = nil) {
     self.milliseconds = milliseconds
     self.steady = steady
   }
 
-  package init(seconds: Int64) { milliseconds = seconds.multipliedSaturating(by: 1000) }
+  init(seconds: Int64) { milliseconds = seconds.multipliedSaturating(by: 1000) }
 
-  package init(_ date: Date) {
+  init(_ date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
     self.milliseconds = Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min)
   }
 
   /// The clock of the machine.
-  package static var now: CacheTime {
+  static var now: CacheTime {
     var now = CacheTime(Date())
     now.steady = Int64(clamping: DispatchTime.now().uptimeNanoseconds / 1_000_000)
     return now
   }
 
   /// The whole seconds since 1970, as an HTTP date has them.
-  package var seconds: Int64 {
+  var seconds: Int64 {
     let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
     return remainder < 0 ? quotient - 1 : quotient
   }
 
-  package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+  var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
   /// Milliseconds since an earlier moment; never less than none, because a clock that was set back does not make
   /// anything younger, and never less than have passed on the steady clock.
@@ -55,11 +55,11 @@ package struct CacheTime: Hashable, Comparable, Sendable {
 
   private static let adjustment: Int64 = 5000
 
-  package static func == (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds == right.milliseconds }
+  static func == (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds == right.milliseconds }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(milliseconds) }
+  func hash(into hasher: inout Hasher) { hasher.combine(milliseconds) }
 
-  package static func < (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds < right.milliseconds }
+  static func < (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 
 extension Int64 {

@@ -52,7 +52,7 @@ enum Freshness {
 }
 
 /// Where a freshness lifetime came from.
-package enum LifetimeSource: String, Sendable, CustomStringConvertible {
+enum LifetimeSource: String, Sendable, CustomStringConvertible {
   case maxAge = "max-age"
   /// `Expires` less `Date`.
   case expires = "Expires"
@@ -67,11 +67,11 @@ package enum LifetimeSource: String, Sendable, CustomStringConvertible {
   /// A rule of the app's in place of what the response says.
   case forced = "forced rule"
 
-  package var description: String { rawValue }
+  var description: String { rawValue }
 }
 
 /// A lifetime that a rule of the app's gives, beside what the response says.
-package enum LifetimeOverride: Hashable, Sendable {
+enum LifetimeOverride: Hashable, Sendable {
   /// Seconds for a response that says nothing of its own: in place of the heuristic of RFC 9111, section 4.2.2.
   case absent(Int64)
   /// Seconds whatever the response says: also in place of `no-store`, `no-cache`, `private` and `must-revalidate`.

@@ -3,11 +3,11 @@
 /// Read strictly, because a date that is not one makes a response stale (RFC 9111, section 5.3), but in any letter
 /// case, as section 4.2 asks of a cache: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
 /// Zones other than `GMT` are no dates.
-package enum HTTPDate {
+enum HTTPDate {
   /// The seconds since 1970 of a date; `nil` when it is none.
   ///
   /// - Parameter now: Decides on the century of a year with two digits: none is more than 50 years ahead.
-  package static func seconds(_ text: String, now: CacheTime) -> Int64? {
+  static func seconds(_ text: String, now: CacheTime) -> Int64? {
     var reader = Reader(Array(text.utf8))
     guard let day = reader.weekday() else { return nil }
     switch day {
@@ -19,7 +19,7 @@ package enum HTTPDate {
   }
 
   /// The date in the preferred form, as `Date` has it.
-  package static func text(seconds: Int64) -> String {
+  static func text(seconds: Int64) -> String {
     // The years 0 to 9999: what the form can say.
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
     let (dayQuotient, dayRemainder) = seconds.quotientAndRemainder(dividingBy: 86_400)

@@ -3,25 +3,25 @@ import WaylayHAR
 
 /// Which differences between two queries a response excuses (draft-ietf-httpbis-no-vary-search): what its
 /// `No-Vary-Search` says, where that is not what every response says anyway.
-package struct NoVarySearch: Hashable, Sendable {
+struct NoVarySearch: Hashable, Sendable {
   /// Whether the order of the keys counts.
-  package private(set) var ordersKeys = true
+  private(set) var ordersKeys = true
   /// Whether all parameters are excused but those named, rather than those named.
-  package private(set) var excusesAll = false
+  private(set) var excusesAll = false
   /// The names, percent-decoded.
-  package private(set) var names: Set<[UInt8]> = []
+  private(set) var names: Set<[UInt8]> = []
 
   /// The longest value that is read; it is noted for each path.
   private static let longest = 4096
 
   /// - Returns: `nil` where the field is not there, cannot be read, or excuses nothing.
-  package init?(_ fields: HTTPFields) {
+  init?(_ fields: HTTPFields) {
     guard let text = fields[StructuredFields.noVarySearch] else { return nil }
     self.init(text)
   }
 
   /// - Parameter text: The field's value, several lines joined.
-  package init?(_ text: String) {
+  init?(_ text: String) {
     guard text.utf8.count <= Self.longest, let members = StructuredFields.dictionary(text) else { return nil }
     var parameters: StructuredFields.Member?
     var exceptions: StructuredFields.Member?
@@ -48,7 +48,7 @@ package struct NoVarySearch: Hashable, Sendable {
   }
 
   /// The same text for the queries that it makes equal, and for no others.
-  package func canonical(_ query: some StringProtocol) -> [UInt8] {
+  func canonical(_ query: some StringProtocol) -> [UInt8] {
     var pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item -> (name: [UInt8], value: [UInt8]) in
       let name = item.prefix { $0 != FieldBytes.equals }
       return (Self.decoded(name), Self.decoded(item.dropFirst(name.count + 1)))

@@ -303,7 +303,7 @@ extension ArchiveLoad {
 
 extension CacheRequest {
   /// Reads a request, without some of its fields.
-  package init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
+  init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
     let fields =
       ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
     self.init(

@@ -2,8 +2,9 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Equal requests at once", .timeLimit(.minutes(5)))
 struct CollapsingTests {

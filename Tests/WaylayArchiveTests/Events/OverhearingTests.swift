@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What an archive without a logger says", .timeLimit(.minutes(5)))
 struct OverhearingTests {

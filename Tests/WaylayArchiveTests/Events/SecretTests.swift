@@ -3,8 +3,9 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Secrets", .timeLimit(.minutes(5)))
 struct SecretTests {

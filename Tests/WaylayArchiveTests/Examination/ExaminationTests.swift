@@ -2,7 +2,8 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 /// The rules of `Evidence/ArchiveRules.md`, as somebody asks who sees nothing but requests and answers: on a real server, in each
 /// of the four ways.

@@ -1,6 +1,7 @@
 import Foundation
 import TestOrigin
-import WaylayArchive
+
+@testable import WaylayArchive
 
 extension Question {
   private static func header(_ name: String, _ value: String) -> [(name: String, value: String)] { [(name, value)] }

@@ -1,6 +1,7 @@
 import Foundation
 import TestOrigin
-import WaylayArchive
+
+@testable import WaylayArchive
 
 extension Question {
   private static let lasting = [(name: "Cache-Control", value: "max-age=100"), (name: "ETag", value: "\"1\"")]

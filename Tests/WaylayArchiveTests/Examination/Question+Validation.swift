@@ -1,6 +1,7 @@
 import Foundation
 import TestOrigin
-import WaylayArchive
+
+@testable import WaylayArchive
 
 extension Question {
   private static let modified = "Sun, 06 Nov 1994 07:49:37 GMT"

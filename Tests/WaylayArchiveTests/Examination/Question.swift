@@ -1,7 +1,8 @@
 import Foundation
 import TestOrigin
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// One thing that an examiner asks of a cache: requests in order, what the origin would say to each, and what has to
 /// come of it.

@@ -2,8 +2,9 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("URLRequest.CachePolicy, as Apple documents it", .timeLimit(.minutes(5)))
 struct CachePolicyTests {

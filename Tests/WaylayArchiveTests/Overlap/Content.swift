@@ -1,5 +1,6 @@
 import Foundation
-import WaylayArchive
+
+@testable import WaylayArchive
 
 /// What a schedule stores: everything that is given out says which key, which version and how much of it it has to be.
 enum Content {

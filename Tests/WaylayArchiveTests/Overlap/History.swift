@@ -1,6 +1,7 @@
 import Foundation
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// What has been done to the stores of a schedule, in the order of a clock that ticks with every beginning and every
 /// end; and whether what they give out can be true of it.

@@ -1,6 +1,7 @@
 import Foundation
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// The steps that open and close stores, and those that take the directory away.
 extension World {

@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Stores that overlap in time", .timeLimit(.minutes(30)))
 struct OverlapTests {

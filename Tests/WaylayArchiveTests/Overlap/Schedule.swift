@@ -1,7 +1,8 @@
 import Foundation
 import StoreFaults
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// One schedule: steps chosen by a seed, one after the other or several at once, and an end at which everything has to
 /// be there.

@@ -1,6 +1,7 @@
 import Foundation
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// The steps of a schedule. Each says to the history when it begins and when it has ended.
 extension World {

@@ -1,8 +1,9 @@
 import Foundation
 import Logging
 import StoreFaults
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// What the steps of a schedule work on: a directory, the stores that have been opened in it, and writers that are
 /// under way.

@@ -1,8 +1,9 @@
 import Foundation
 import TestOrigin
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Overruling servers", .timeLimit(.minutes(5)))
 struct OverrideTests {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Age (RFC 9111, sections 4.2.3 and 5.1)", .timeLimit(.minutes(5)))
 struct AgeTests {

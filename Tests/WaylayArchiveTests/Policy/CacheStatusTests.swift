@@ -1,6 +1,6 @@
 #if StructuredFields
   import Testing
-  import WaylayArchive
+  @testable import WaylayArchive
 
   @Suite("Cache-Status (RFC 9211)", .timeLimit(.minutes(5)))
   struct CacheStatusTests {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("The client's own conditions (RFC 9111, section 4.3.2; RFC 9110, section 13)", .timeLimit(.minutes(5)))
 struct ConditionTests {

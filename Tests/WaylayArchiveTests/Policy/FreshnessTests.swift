@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Freshness lifetime (RFC 9111, sections 4.2, 4.2.1, 5.2.2, 5.3)", .timeLimit(.minutes(5)))
 struct FreshnessTests {

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("HTTP dates (RFC 9110, section 5.6.7)", .heavy, .timeLimit(.minutes(10)))
 struct HTTPDateTests {

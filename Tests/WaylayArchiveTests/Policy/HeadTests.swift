@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("HEAD against what GET has stored (RFC 9111, section 4.3.5)", .timeLimit(.minutes(5)))
 struct HeadTests {

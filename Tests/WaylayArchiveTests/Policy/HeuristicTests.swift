@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Heuristic freshness (RFC 9111, section 4.2.2)", .timeLimit(.minutes(5)))
 struct HeuristicTests {

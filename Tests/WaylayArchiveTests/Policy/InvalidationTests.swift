@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Invalidation (RFC 9111, section 4.4)", .timeLimit(.minutes(5)))
 struct InvalidationTests {

@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("URLRequest.CachePolicy and the archive's modes", .timeLimit(.minutes(5)))
 struct ModeTests {

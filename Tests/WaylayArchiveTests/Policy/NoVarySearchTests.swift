@@ -4,7 +4,7 @@
   import TestOrigin
   import TestSupport
   import Testing
-  import WaylayArchive
+  @testable import WaylayArchive
 
   @Suite("No-Vary-Search (draft-ietf-httpbis-no-vary-search)", .timeLimit(.minutes(60)))
   struct NoVarySearchTests {

@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Ranges and parts (RFC 9111, sections 3.3 and 3.4; RFC 9110, section 14)", .timeLimit(.minutes(5)))
 struct RangeTests {

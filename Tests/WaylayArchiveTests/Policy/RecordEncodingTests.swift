@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("A record's binary form", .timeLimit(.minutes(10)))
 struct RecordEncodingTests {

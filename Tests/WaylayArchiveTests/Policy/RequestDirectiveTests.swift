@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Directives of the request (RFC 9111, sections 5.2.1 and 5.4)", .timeLimit(.minutes(5)))
 struct RequestDirectiveTests {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Stale responses (RFC 9111, section 4.2.4; RFC 5861)", .timeLimit(.minutes(5)))
 struct StaleTests {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("What is stored (RFC 9111, section 3)", .timeLimit(.minutes(5)))
 struct StorageTests {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Validation and freshening (RFC 9111, sections 3.2 and 4.3)", .timeLimit(.minutes(5)))
 struct ValidationTests {

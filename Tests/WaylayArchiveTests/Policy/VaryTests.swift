@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("Vary (RFC 9111, section 4.1; RFC 9110, section 12.5.5)", .timeLimit(.minutes(5)))
 struct VaryTests {

@@ -3,7 +3,7 @@
   import HTTPTypes
   import TestSupport
   import Testing
-  import WaylayArchive
+  @testable import WaylayArchive
   import WaylayCore
 
   @Suite("Cache groups (RFC 9875)", .timeLimit(.minutes(5)))

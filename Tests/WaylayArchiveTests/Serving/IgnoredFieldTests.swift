@@ -3,7 +3,7 @@
   import HTTPTypes
   import TestSupport
   import Testing
-  import WaylayArchive
+  @testable import WaylayArchive
   import WaylayCore
 
   private let noVarySearch = HTTPField.Name("No-Vary-Search")!

@@ -3,8 +3,9 @@ import HTTPTypes
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// Numbers that no body, no age and no limit can have, wherever they come from.
 @Suite("Numbers that lie", .timeLimit(.minutes(10)))

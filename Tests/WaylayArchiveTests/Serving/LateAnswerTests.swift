@@ -2,8 +2,9 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Answers that come after a change (RFC 9111, section 4.4)", .timeLimit(.minutes(5)))
 struct LateAnswerTests {

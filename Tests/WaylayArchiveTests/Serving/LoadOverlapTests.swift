@@ -2,8 +2,9 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Loads and stores that overlap", .timeLimit(.minutes(5)))
 struct LoadOverlapTests {

@@ -3,8 +3,9 @@ import HTTPTypes
 import StoreFaults
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What an app asks its archive, and gives it", .timeLimit(.minutes(5)))
 struct LookingTests {

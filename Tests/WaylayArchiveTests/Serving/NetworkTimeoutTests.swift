@@ -3,8 +3,9 @@ import HTTPTypes
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// A clock for the network timeout: what is due is woken when the test says so.
 final class StepTimer: Sendable {

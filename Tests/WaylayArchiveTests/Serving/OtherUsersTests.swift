@@ -2,8 +2,9 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What one user's request does to another's entries", .timeLimit(.minutes(5)))
 struct OtherUsersTests {

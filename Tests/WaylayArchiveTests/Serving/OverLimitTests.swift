@@ -3,8 +3,9 @@ import Logging
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What the store does not take, and what it cannot be opened for, is said", .timeLimit(.minutes(5)))
 struct OverLimitTests {

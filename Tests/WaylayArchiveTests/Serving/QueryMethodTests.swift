@@ -2,8 +2,9 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("QUERY (RFC 10008)", .timeLimit(.minutes(5)))
 struct QueryMethodTests {

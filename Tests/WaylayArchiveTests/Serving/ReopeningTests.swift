@@ -2,8 +2,9 @@ import Foundation
 import StoreFaults
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 #if Cryptography
   import Crypto

@@ -3,8 +3,9 @@ import HTTPTypes
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What kind of request may be answered", .timeLimit(.minutes(5)))
 struct RequestKindTests {

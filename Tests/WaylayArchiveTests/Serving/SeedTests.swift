@@ -2,8 +2,9 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Seeding from a folder", .timeLimit(.minutes(5)))
 struct SeedTests {

@@ -2,8 +2,9 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Answers out of an archive", .timeLimit(.minutes(10)))
 struct ServingTests {

@@ -3,7 +3,7 @@
   import HTTPTypes
   import TestSupport
   import Testing
-  import WaylayArchive
+  @testable import WaylayArchive
   import WaylayCore
 
   /// An origin that answers with the query it saw, and a field that says what of it counts.

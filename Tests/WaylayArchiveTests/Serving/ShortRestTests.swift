@@ -2,8 +2,9 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// The rest of a stored beginning, from a server whose message does not say how long the rest is, or says something
 /// else.

@@ -3,8 +3,9 @@ import HTTPTypes
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// A request with a cookie gets a page with its value on it.
 private func page(_ control: String) -> @Sendable (TestOrigin.Request) -> Reply {

@@ -3,8 +3,9 @@ import StoreFaults
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What is said to be stored is stored", .heavy, .timeLimit(.minutes(10)))
 struct WrittenTests {

@@ -1,8 +1,9 @@
 import Foundation
 import StoreFaults
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Closing while others are at work", .timeLimit(.minutes(5)))
 struct CloseTests {

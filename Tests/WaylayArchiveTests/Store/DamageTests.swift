@@ -3,8 +3,9 @@ import Logging
 import StoreFaults
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("A damaged archive", .timeLimit(.minutes(10)))
 struct DamageTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("The directory of an archive", .timeLimit(.minutes(5)))
 struct DirectoryTests {

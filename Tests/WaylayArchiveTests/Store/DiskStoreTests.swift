@@ -1,8 +1,9 @@
 import Crypto
 import Foundation
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("A store on disk", .timeLimit(.minutes(5)))
 struct DiskStoreTests {

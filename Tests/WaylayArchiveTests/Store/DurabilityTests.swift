@@ -2,8 +2,9 @@ import Foundation
 import StoreFaults
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What a kill leaves", .timeLimit(.minutes(10)))
 struct DurabilityTests {

@@ -2,8 +2,9 @@ import Foundation
 import StoreFaults
 import TestOrigin
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("What was flushed outlives a loss of power", .timeLimit(.minutes(5)))
 struct FlushTests {

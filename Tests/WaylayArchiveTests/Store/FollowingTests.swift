@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("A store for reading beside the one that writes", .timeLimit(.minutes(5)))
 struct FollowingTests {

@@ -2,8 +2,9 @@ import Foundation
 import StoreFaults
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("A directory that somebody has", .timeLimit(.minutes(10)))
 struct HeldDirectoryTests {

@@ -1,7 +1,8 @@
 import Foundation
 import StoreFaults
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// Holds up the store's calls to the file system, of one kind, until it is released: what overlaps in time by chance
 /// overlaps for certain.

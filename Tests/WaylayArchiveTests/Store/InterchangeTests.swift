@@ -3,7 +3,7 @@
   import Foundation
   import TestSupport
   import Testing
-  import WaylayArchive
+  @testable import WaylayArchive
 
   @Suite("An archive in one file", .heavy, .timeLimit(.minutes(10)))
   struct InterchangeTests {

@@ -1,8 +1,9 @@
 import Foundation
 import StoreFaults
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("No file stays that no entry counts", .timeLimit(.minutes(5)))
 struct LeftoverTests {

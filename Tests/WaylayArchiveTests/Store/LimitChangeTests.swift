@@ -2,8 +2,9 @@ import Foundation
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Limits that are changed while a store is in use", .timeLimit(.minutes(5)))
 struct LimitChangeTests {

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("The memory that a store takes", .timeLimit(.minutes(10)))
 struct MemoryUseTests {

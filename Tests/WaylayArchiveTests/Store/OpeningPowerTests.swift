@@ -2,8 +2,9 @@ import Foundation
 import StoreFaults
 import TestOrigin
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("A loss of power while an archive is made", .timeLimit(.minutes(5)))
 struct OpeningPowerTests {

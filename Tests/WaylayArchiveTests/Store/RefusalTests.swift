@@ -2,7 +2,8 @@ import Crypto
 import Foundation
 import TestSupport
 import Testing
-import WaylayArchive
+
+@testable import WaylayArchive
 
 @Suite("What no archive can be made of", .timeLimit(.minutes(5)))
 struct RefusalTests {

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Removing some entries", .timeLimit(.minutes(5)))
 struct RemovalTests {

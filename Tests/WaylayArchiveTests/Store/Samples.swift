@@ -1,8 +1,9 @@
 import Foundation
 import Logging
 import TestSupport
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 extension EntryDraft {
   /// A draft whose parts all come from one word.

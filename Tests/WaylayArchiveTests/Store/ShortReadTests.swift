@@ -2,8 +2,9 @@ import Crypto
 import Foundation
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Reads of a few stored bytes", .heavy, .timeLimit(.minutes(10)))
 struct ShortReadTests {

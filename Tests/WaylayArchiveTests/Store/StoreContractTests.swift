@@ -3,8 +3,9 @@ import Foundation
 import StoreFaults
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// The kinds of store that all keep one contract.
 enum StoreKind: String, CaseIterable, Sendable {

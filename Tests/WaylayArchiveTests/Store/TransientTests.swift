@@ -3,8 +3,9 @@ import StoreFaults
 import TestOrigin
 import TestSupport
 import Testing
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("A read that fails proves nothing", .timeLimit(.minutes(5)))
 struct TransientTests {

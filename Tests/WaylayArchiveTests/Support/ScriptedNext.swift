@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// The rest of a chain as a test scripts it: it notes what it is asked, and answers when it is told to.
 final class ScriptedNext: Sendable {

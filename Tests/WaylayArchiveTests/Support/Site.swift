@@ -1,7 +1,8 @@
 import Foundation
 import TestOrigin
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// A wall clock that only moves when it is told to.
 final class Wall: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
-import WaylayArchive
+
+@testable import WaylayArchive
 
 /// A cache that is nothing but the policy: what it decides is done to a dictionary, at a time that the test sets. Every
 /// record goes through its binary form.

@@ -1,8 +1,9 @@
 import Foundation
 import StoreFaults
 import TestOrigin
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// Lives a session again and again, with another call failing, or another moment the last, each time.
 struct FaultRun: Sendable {

@@ -1,7 +1,8 @@
 import Foundation
 import StoreFaults
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// A scripted life of an archive on a disk that may fail. Each step is tried, whatever became of the one before.
 enum FaultSession: String, CaseIterable, Sendable {

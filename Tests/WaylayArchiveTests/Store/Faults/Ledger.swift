@@ -1,6 +1,7 @@
 import Foundation
-import WaylayArchive
 import WaylayCore
+
+@testable import WaylayArchive
 
 /// What a session has stored, and what therefore may, and what must, be found later.
 final class Ledger: Sendable {

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 stored=Scripts/API
 # The compilers of other versions write some declarations otherwise.
 compiler=6.3
-libraries=$(sed -n 's/^ *\.library(name: "\([A-Za-z]*\)".*/\1/p' Package.swift | grep -vxE "Waylay|WaylayWebView")
+libraries=$(Scripts/manifest.py libraries | grep -vxE "Waylay|WaylayWebView")
 
 # Writes a file for each library to a folder.
 dump() {

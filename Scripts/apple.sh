@@ -53,7 +53,7 @@ info=$(swiftc -print-target-info)
 linux=$(sed -n 's/.*"moduleTriple" *: *"\(.*\)".*/\1/p' <<<"$info" | head -1)
 features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
 # All traits, as everywhere in this package.
-features+=" $(sed -n 's/^ *\(\.trait(\)*name: "\([A-Za-z]*\)", description:.*/-D \2/p' Package.swift | tr '\n' ' ')"
+features+=" $(Scripts/manifest.py traits | sed 's/^/-D /' | tr '\n' ' ')"
 
 for module in $packages; do
   [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --enable-all-traits --build-tests first" >&2; exit 2; }
@@ -163,7 +163,7 @@ check_rest() {
   local entry tests
   for entry in $rest; do check_one "$1" "$entry"; done
   # Those of the manifest; nothing depends on them.
-  tests=$(for entry in Tests/*Tests; do ! grep -q "name: \"${entry#Tests/}\"" Package.swift || echo "${entry#Tests/}=$entry"; done)
+  tests=$(Scripts/manifest.py tests | sed 's|.*|&=Tests/&|')
   xargs -P 2 -I ENTRY bash -euo pipefail -c "check_one $1 ENTRY" <<<"$tests"
   echo "✔ the program, the examples and the tests compile for $1: $(wc -w <<<"$rest $tests") modules"
 }
@@ -182,7 +182,6 @@ case "$first" in macosx*) check_rest "$first" ;; esac
 others=$(tr ' ' '\n' <<<"$floors" | sed 1d)
 [ -z "$others" ] || xargs -P 2 -I FLOOR bash -euo pipefail -c 'check_floor FLOOR' <<<"$others"
 # The targets of the manifest that no list above has.
-missing=$(awk '/\.(target|executableTarget|testTarget)\(/ { inside = 1 }
-  inside && match($0, /name: "[^"]*"/) { print substr($0, RSTART + 7, RLENGTH - 8); inside = 0 }' Package.swift |
-  grep -vxF "$(printf '%s\n' $libraries $rest $(cd Tests && echo *Tests) | sed 's/=.*//')" | tr '\n' ' ' || true)
+missing=$({ Scripts/manifest.py modules; Scripts/manifest.py programs; } |
+  grep -vxF "$(printf '%s\n' $libraries $rest | sed 's/=.*//')" | tr '\n' ' ' || true)
 echo "Not checked: visionOS and Mac Catalyst, whose versions come from their SDKs; what a package has for Apple alone; $missing"

@@ -29,7 +29,7 @@ elif [ $# -gt 0 ]; then
 fi
 
 step "Every top-level entry is known to the umbrella target"
-known=$(sed -n '/name: "Waylay",$/,/sources:/p' Package.swift)
+known=$(sed -n '/name: "Waylay",/,/sources:/p' Package.swift)
 for entry in $(git ls-files | cut -d/ -f1 | sort -u); do
   case "$entry" in .* | Package.swift | Sources | Documentation.docc) continue ;; esac
   grep -q "\"$entry\"" <<<"$known" || { echo "Package.swift: \"$entry\" is missing from the exclude: list of Waylay"; exit 1; }

@@ -23,10 +23,10 @@ declare -A guarded=(
   [CommandLineTool]="swift-argument-parser swift-asn1 swift-atomics swift-crypto swift-nio swift-nio-transport-services swift-system"
 )
 # What the manifest says and what is written here are the same traits.
-declared=$(sed -n 's/^ *\.\{0,1\}trait(name: "\([A-Za-z]*\)".*/\1/p; s/^ *name: "\([A-Za-z]*\)", description:.*/\1/p' Package.swift | sort | xargs)
+declared=$(Scripts/manifest.py traits | sort | xargs)
 known=$(printf '%s\n' "${!guarded[@]}" | sort | xargs)
 [ "$declared" = "$known" ] || { echo "Package.swift has the traits $declared, and this script knows $known" >&2; exit 1; }
-products=$(sed -n 's/^ *\.library(name: "\([A-Za-z]*\)".*/\1/p' Package.swift)
+products=$(Scripts/manifest.py libraries)
 
 failures=0
 resolve() {

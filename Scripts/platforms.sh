@@ -32,7 +32,7 @@ info=$(swiftc -print-target-info)
 linux=$(sed -n 's/.*"moduleTriple" *: *"\(.*\)".*/\1/p' <<<"$info" | head -1)
 features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p; s/^ *\.define("\([A-Z_]*\)", \.when.*/-D \1/p' Package.swift)
 # All traits but that of the library which is not checked.
-features+=" $(sed -n 's/^ *\(\.trait(\)*name: "\([A-Za-z]*\)", description:.*/-D \2/p' Package.swift | grep -v AsyncHTTPClient | tr '\n' ' ')"
+features+=" $(Scripts/manifest.py traits | sed 's/^/-D /' | grep -v AsyncHTTPClient | tr '\n' ' ')"
 
 for module in $packages; do
   [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --enable-all-traits --build-tests first" >&2; exit 2; }

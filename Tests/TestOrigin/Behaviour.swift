@@ -6,8 +6,9 @@ extension TestOrigin {
   public enum Behaviour: Sendable {
     /// Requests are read and answered.
     case serve
-    /// Requests are read and answered, but nothing is read for so many milliseconds.
-    case serveLate(Int)
+    /// Requests are read and answered, but nothing is read until the connection's gate is released: `connection 1` for
+    /// the first one that was accepted.
+    case serveWhenReleased
     /// The connection is closed at once.
     case close
     /// The connection is reset at once.

@@ -22,10 +22,15 @@ struct Pipeline: Sendable {
 
     let behaviour = journal.behaviour(on: host)
     switch behaviour {
-    case .serve, .silentAfterHandshake, .serveLate:
-      if case .serveLate(let pause) = behaviour {
+    case .serve, .silentAfterHandshake, .serveWhenReleased:
+      if case .serveWhenReleased = behaviour {
         _ = channel.setOption(.autoRead, value: false)
-        channel.eventLoop.scheduleTask(in: .milliseconds(Int64(pause))) { channel.setOption(.autoRead, value: true) }
+        let gate = "connection \(number)"
+        journal.openGate(gate) {
+          channel.eventLoop.execute {
+            if journal.takeChunk(gate) != nil { _ = channel.setOption(.autoRead, value: true) }
+          }
+        }
       }
       if let contexts {
         try secure(channel, number, contexts, behaviour)

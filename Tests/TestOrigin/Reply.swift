@@ -19,6 +19,9 @@ public struct Reply: Sendable {
 
   /// Milliseconds until anything of the reply is sent.
   public var delay = 0
+  /// The gate that ``TestOrigin/release(_:gate:)`` has to open before anything of the reply is sent. Each reply needs one
+  /// of its own.
+  public var gate: String?
 
   /// Makes a reply.
   public init(_ status: Int = 200, _ fields: [(name: String, value: String)] = [], _ body: Body = .whole(Data())) {

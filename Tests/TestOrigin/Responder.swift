@@ -28,6 +28,9 @@ struct Responder: Sendable {
   }
 
   func send() {
+    if let gate = reply.gate {
+      return journal.openGate(gate) { channel.eventLoop.execute { if journal.takeChunk(gate) != nil { sendNow() } } }
+    }
     guard reply.delay > 0 else { return sendNow() }
     channel.eventLoop.scheduleTask(in: .milliseconds(Int64(reply.delay))) { sendNow() }
   }

@@ -7,18 +7,32 @@ import WaylayCore
 /// All tests of a run share a few processors, and as few threads of tasks. A test that keeps a thread, or much of a
 /// processor, makes each step of the small ones wait, and loads run into time limits that have nothing to do with them.
 ///
-/// The time limit of a test goes on while it waits for its turn: ten minutes are not too many for a heavy one.
+/// A test waits for its turn before any of its cases begins, and with it their time limit: how long the others take does
+/// not count. Its cases run one after the other.
 package struct TurnTrait: TestTrait, SuiteTrait, TestScoping {
+  /// The turns of the cases of a test that has its own turn.
+  @TaskLocal private static var cases: Turns?
+
   fileprivate let turns: Turns
 
   package var isRecursive: Bool { true }
 
+  package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { test.isSuite ? nil : self }
+
   @concurrent package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    guard testCase != nil else { return try await function() }
-    await turns.take()
-    defer { turns.giveBack() }
+    let turns = testCase == nil ? turns : Self.cases
+    await turns?.take()
+    defer { turns?.giveBack() }
+    // A case takes its turn once, also where its test and its suite have a trait each.
+    try await Self.$cases.withValue(testCase == nil ? Turns(atOnce: 1) : nil) {
+      if testCase == nil { try await function() } else { try await run(function) }
+    }
+  }
+
+  /// Runs a case where it has to run.
+  private func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {
     guard let thread = turns.thread, #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
       return try await function()
     }

@@ -18,7 +18,7 @@ package import WaylayHAR
   /// its pipe is closed, when the tests' process ends. Whoever waits for an answer then gets an error.
   package final class Browser: Sendable {
     /// How long one may live.
-    package static let limit = Duration.seconds(90)
+    package static let limit = Duration.seconds(300)
 
     /// The program, where one is installed.
     package static let path: String? = {
@@ -254,18 +254,18 @@ package import WaylayHAR
       #expect(all.contains(text), sourceLocation: sourceLocation)
     }
 
-    /// Waits until an expression is true, 20 seconds at most.
+    /// Waits until an expression is true, two minutes at most.
     package func until(_ condition: String) async throws {
       try await evaluate(
         """
         new Promise((done, fail) => {
-          const end = performance.now() + 20000;
+          const end = performance.now() + 120000;
           const look = () => {
             let isTrue = false;
             try { isTrue = (\(condition)); } catch {}
             if (isTrue) done(true);
             else if (performance.now() > end) {
-              fail(new Error('not within 20 seconds: ' + \(Self.literal(condition)) + '; the page says: ' +
+              fail(new Error('not within two minutes: ' + \(Self.literal(condition)) + '; the page says: ' +
                 document.body.innerText.slice(0, 600)));
             } else setTimeout(look, 10);
           };

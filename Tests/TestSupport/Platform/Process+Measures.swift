@@ -34,6 +34,15 @@ package import Foundation
     }
 
     #if !canImport(Darwin)
+      /// Whether a condition on what only the kernel knows, which tells nobody of a change, holds within half a minute.
+      package static func settles(_ condition: () throws -> Bool) async throws -> Bool {
+        for _ in 0..<3_000 {
+          if try condition() { return true }
+          try await Task.sleep(for: .milliseconds(10))
+        }
+        return try condition()
+      }
+
       /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been
       /// freed.
       package static let measuresMemory = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil

@@ -26,14 +26,16 @@ struct FilterTests {
       let isMeant = number % (count / 10) == 0
       let draft = EntryDraft.sample(
         "\(number)", host: isMeant ? "www.example.org" : "host\(number % 50).example",
-        tags: isMeant ? ["few"] : ["t\(number % 7)"])
+        tags: isMeant ? ["few"] : ["t\(number)"])
       try await store.write(draft, .noise(10), by: 10)
     }
     await store.close()
     let again = try directory.store(options())
     opened.withLock { $0 = 0 }
     #expect(try await again.list(.tag("few")).count == 10)
-    #expect(opened.withLock { $0 } < count / 10)
+    // The index has three of 32 bits for a tag, by a key of its own. Where chance makes them one, every eleventh tag has
+    // that bit too.
+    #expect(opened.withLock { $0 } < count / 5)
     opened.withLock { $0 = 0 }
     #expect(try await again.removeAll(.host("www.example.org")) == 10)
     #expect(opened.withLock { $0 } < count / 10)

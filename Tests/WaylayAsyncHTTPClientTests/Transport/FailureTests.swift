@@ -96,7 +96,8 @@
         let attempts = InterceptorRegistry.overClient(
           link: Link { request, next in
             var request = request
-            request.options.timeout = 0.1
+            // Long enough for the request to be sent: the client does not say how far it has come.
+            request.options.timeout = 1
             return try await next(request)
           })
         let error = transportError(await failure { try await attempts.text(origin.url(path)) })

@@ -78,11 +78,9 @@ struct DownloadEdgeTests {
           Process.require(error?.cause(as: WaylayError.self)?.code == .fileNotWritten, "\(String(describing: error))")
           Process.require(
             !recorder.entries.contains { if case .finished = $0 { true } else { false } }, "\(recorder.entries)")
-          for _ in 0..<500 where !((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).isEmpty {
-            try await Task.sleep(for: .milliseconds(10))
-          }
-          let left = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-          Process.require(left.isEmpty, "left behind: \(left)")
+          func left() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
+          let isEmpty = try await Process.settles { left().isEmpty }
+          Process.require(isEmpty, "left behind: \(left())")
         }
         await origin.stop()
       }

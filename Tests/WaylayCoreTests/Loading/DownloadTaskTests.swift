@@ -222,7 +222,7 @@ struct DownloadTaskTests {
         func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
         func emptied() async throws {
           // The file goes behind what the delegate's queue has to do, or with the load.
-          for _ in 0..<500 where try !left().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+          _ = try await Process.settles { try left().isEmpty }
           let files = try left()
           Process.require(files.isEmpty, "left behind: \(files)")
         }

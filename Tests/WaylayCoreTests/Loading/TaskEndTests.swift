@@ -95,7 +95,7 @@
       for task in tasks {
         for _ in 0..<3 { task.resume() }
       }
-      // All chains are over before the first task is.
+      // All chains are over before the first task is; a queue tells nobody how many operations it has.
       while queue.operationCount < count { try await Task.sleep(for: .milliseconds(5)) }
       for task in tasks { flush(task) }
       queue.isSuspended = false

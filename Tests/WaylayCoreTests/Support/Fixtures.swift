@@ -107,36 +107,6 @@ func handed<Value: Sendable>(
   return given.first
 }
 
-/// A clock that only moves when it is told to.
-final class ManualClock: Sendable {
-  private struct State {
-    var now: UInt64 = 1_000_000_000
-    var pending: [(deadline: UInt64, wake: @Sendable () -> Void)] = []
-  }
-
-  private let state = Locked(State())
-
-  var clock: LoadClock {
-    LoadClock(now: { self.state.withLock { $0.now } }) { deadline, wake in
-      self.state.withLock { $0.pending.append((deadline, wake)) }
-    }
-  }
-
-  /// Seconds that have passed.
-  var seconds: UInt64 { state.withLock { $0.now } / 1_000_000_000 - 1 }
-
-  /// Moves the time on by so many seconds, and wakes who is due.
-  func advance(by seconds: UInt64) {
-    let due = state.withLock { state in
-      state.now += seconds * 1_000_000_000
-      let due = state.pending.filter { $0.deadline <= state.now }
-      state.pending.removeAll { $0.deadline <= state.now }
-      return due
-    }
-    for entry in due { entry.wake() }
-  }
-}
-
 /// A session-level delegate that writes down what it is told, in order.
 final class Recorder: NSObject, URLSessionDataDelegate, Sendable {
   enum Entry: Sendable, Equatable {

@@ -160,7 +160,7 @@
         try await use(1, 1)
         let before = try Process.openDescriptors
         try await use(inFlight, Sizes.of(20_000, small: 2_000))
-        for _ in 0..<1000 where try Process.openDescriptors > before { try await Task.sleep(for: .milliseconds(10)) }
+        _ = try await Process.settles { try Process.openDescriptors <= before }
         let left = try Process.descriptors
         Process.require(left.count <= before, "\(left.count - before) descriptors stayed open: \(left)")
         await origin.stop()

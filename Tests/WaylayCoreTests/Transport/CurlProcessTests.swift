@@ -16,21 +16,24 @@
         let origin = try await TestOrigin.start()
         origin.keepsLog = false
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
-        _ = try await registry.data(for: URLRequest(url: origin.url("/bytes/8000000")))
-        let size = Sizes.of(1 << 30, small: 128 << 20)
-        let before = Process.residentBytes
-        let response = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)")))
-        var received = 0
-        var most = 0
-        for try await chunk in response.body {
-          received += chunk.count
-          // The server is never far ahead: what it has sent is here, in the one buffer, or in the sockets, which grow
-          // to some 36 MB.
-          Process.require(origin.bytesSent - 8_000_000 - received < 64 << 20, "the server is not held back")
-          most = max(most, Process.residentBytes)
+        /// The most that is resident while so many bytes come.
+        func peak(_ size: Int) async throws -> Int {
+          let before = origin.bytesSent
+          var (received, most) = (0, 0)
+          for try await chunk in try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body {
+            received += chunk.count
+            // The server is never far ahead: what it has sent is here, in the one buffer, or in the sockets, which grow
+            // to some 36 MB.
+            Process.require(origin.bytesSent - before - received < 64 << 20, "the server is not held back")
+            most = max(most, Process.residentBytes)
+          }
+          Process.require(received == size, "\(received) of \(size) bytes came")
+          return most
         }
-        Process.require(received == size, "\(received) of \(size) bytes came")
-        Process.require(most - before < 16 << 20, "resident memory grew by \((most - before) >> 20) MiB")
+        // The server's own memory is the same for both: only the size of the body differs.
+        let size = Sizes.of(1 << 30, small: 128 << 20)
+        let (less, more) = (try await peak(size / 4), try await peak(size))
+        Process.require(more - less < 16 << 20, "resident memory grew by \((more - less) >> 20) MiB")
         registry.invalidate()
         await origin.stop()
       }
@@ -88,7 +91,7 @@
         mixed.invalidate()
         await origin.until { $0.openConnectionCount == 0 }
         // The loop's thread closes its own after the connections.
-        for _ in 0..<1000 where try Process.openDescriptors > before { try await Task.sleep(for: .milliseconds(10)) }
+        _ = try await Process.settles { try Process.openDescriptors <= before }
         let after = try Process.openDescriptors
         Process.require(after <= before, "\(after - before) descriptors stayed open")
         await origin.stop()
@@ -208,16 +211,11 @@
         }
         // The second round may open what the first one did not need, for good.
         for _ in 0..<3 { try await rounds(100) }
-        // Threads of the concurrency pool come and stay: let all of them come, and those of the transports go.
-        try await Task.sleep(for: .milliseconds(200))
-        for _ in 0..<1000 where Self.threads.contains(where: { $0.contains("waylay-curl") }) {
-          try await Task.sleep(for: .milliseconds(10))
-        }
+        // Those of the transports go.
+        _ = try await Process.settles { !Self.threads.contains { $0.contains("waylay-curl") } }
         let before = (try Process.openDescriptors, Self.threads.count)
         try await rounds(count)
-        for _ in 0..<1000 where try Process.openDescriptors > before.0 || Self.threads.count > before.1 {
-          try await Task.sleep(for: .milliseconds(10))
-        }
+        _ = try await Process.settles { try Process.openDescriptors <= before.0 && Self.threads.count <= before.1 }
         let after = (try Process.openDescriptors, Self.threads.count)
         let (isOpen, names) = (try Process.descriptors, Self.threads)
         Process.require(
@@ -240,13 +238,11 @@
         let loops = { Self.threads.count { $0.contains("waylay-curl") } }
         try await use(1)
         await origin.until { $0.openConnectionCount == 0 }
-        for _ in 0..<1000 where loops() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        _ = try await Process.settles { loops() == 0 }
         let before = try Process.openDescriptors
         try await use(30)
         await origin.until { $0.openConnectionCount == 0 }
-        for _ in 0..<1000 where try Process.openDescriptors > before || loops() > 0 {
-          try await Task.sleep(for: .milliseconds(10))
-        }
+        _ = try await Process.settles { try Process.openDescriptors <= before && loops() == 0 }
         let (after, threads) = (try Process.openDescriptors, loops())
         Process.require(after <= before && threads == 0, "\(after - before) descriptors and \(threads) threads stayed")
         await origin.stop()
@@ -262,11 +258,7 @@
         let origin = try await TestOrigin.start()
         let loops = { Self.threads.count { $0.contains("waylay-curl") } }
         func isOver(_ before: Int) async throws -> Bool {
-          for _ in 0..<1000 {
-            if try Process.openDescriptors <= before, loops() == 0 { return true }
-            try await Task.sleep(for: .milliseconds(10))
-          }
-          return false
+          try await Process.settles { try Process.openDescriptors <= before && loops() == 0 }
         }
         func use(_ transport: CurlTransport) async throws -> InterceptorRegistry {
           let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }

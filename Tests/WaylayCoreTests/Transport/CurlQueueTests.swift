@@ -20,7 +20,7 @@
 
     /// How many of so many loads were answered.
     private func answered(
-      _ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 20
+      _ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 120
     ) async -> Int {
       await withTaskGroup(of: Bool.self) { group in
         for _ in 0..<count {

@@ -34,9 +34,7 @@
         }
         func settle() async throws {
           // Half of the time after which a thread that nobody needs ends anyway.
-          for _ in 0..<3000 where origin.openConnectionCount > 0 || Self.loops > 0 {
-            try await Task.sleep(for: .milliseconds(10))
-          }
+          _ = try await Process.settles { origin.openConnectionCount == 0 && Self.loops == 0 }
         }
         for end in ends {
           try await use(1, end)

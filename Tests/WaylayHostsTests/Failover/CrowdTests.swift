@@ -8,6 +8,19 @@
   import WaylayCore
   import WaylayHosts
 
+  /// Has connections take no time, as far as those before it are told: an address is dialled without a race only where
+  /// it was connected in less than half of the stagger, which a busy machine may not manage.
+  private struct QuickHandshakes: RequestInterceptor {
+    func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse {
+      var response = try await next(request)
+      response.metrics?.connect = .zero
+      response.metrics?.secureConnection = .zero
+      return response
+    }
+  }
+
   /// Many requests at once through one transport, as an app starts.
   ///
   /// A hundred of them unless `WAYLAY_CROWD` says another number.
@@ -17,7 +30,7 @@
 
     /// How many of so many loads get the good server's answer.
     private func answered(
-      _ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 15
+      _ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 120
     ) async -> Int {
       await withTaskGroup(of: Bool.self) { group in
         for _ in 0..<count {
@@ -55,23 +68,12 @@
       ])
     func fiveFirst(hijackers: [Hijacker]) async throws {
       try await HijackLab.with(isSecure: true) { lab in
-        // On a busy machine the good server may be silent for seconds: a GET would be asked for twice then.
-        var policy = HostRewriter.Policy.require
-        policy.silence = nil
-        let (registry, rewriter) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"], policy)
-        let (alone, _) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"], policy)
-        let clock = ContinuousClock()
-        let one = await clock.measure { #expect(await answered(1, lab.url(), alone) == 1) }
-        alone.invalidate()
-        let all = await clock.measure {
-          #expect(await answered(Self.crowd, lab.url(), registry, timeout: 60) == Self.crowd)
-        }
-        // Written down and not expected: the machine may be busy with other tests.
-        print("one: \(one), \(Self.crowd) at once: \(all)")
+        let (registry, rewriter) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"])
+        #expect(await answered(Self.crowd, lab.url(), registry) == Self.crowd)
         for hijacker in hijackers { #expect((lab.server(hijacker)?.connectionCount ?? 1) < 10, "\(hijacker)") }
         #expect(rewriter.counters.failures == 0)
         #expect(lab.leaks() == [])
-        #expect(lab.good.requests.count == Self.crowd + 1)
+        #expect(lab.good.requests.count == Self.crowd)
         registry.invalidate()
       }
     }
@@ -83,11 +85,16 @@
         TestOrigin.start(hosts: ["127.0.0.1"], tls: .init(authority: authority, names: ["api.test"])),
         TestOrigin.start(hosts: ["127.0.0.2"], tls: .init(authority: authority, names: ["api.test"])),
       ]
+      // The stagger is how long the connection to a proven address may take: all sixty have asked for it by then. No
+      // other time passes, so that a busy machine has no address asked beside another.
+      var policy = HostRewriter.Policy.patient
+      policy.stagger = .milliseconds(900)
       let rewriter = HostRewriter(
         rules: try HostRules(["api.test": ["127.0.0.1:\(servers[0].port)", "127.0.0.2:\(servers[1].port)"]]),
-        policy: .require)
+        policy: policy, clock: StepClock().clock)
       let registry = InterceptorRegistry(transport: CurlTransport(trusting: authority), configuration: .ephemeral) {
         rewriter
+        QuickHandshakes()
       }
       let url = try #require(URL(string: "https://api.test/hello"))
       _ = try await registry.text(url)
@@ -98,7 +105,7 @@
         return await group.reduce(into: []) { $0.append($1) }
       }
       #expect(codes.filter(\.self).count == 60)
-      // One after the other each would have tried it, for a quarter of a second. Some may come later than the others.
+      // One after the other each would have tried it. Some may come later than the others.
       #expect(silent.connectionCount < 20)
       registry.invalidate()
       for server in [silent, servers[1]] { await server.stop() }

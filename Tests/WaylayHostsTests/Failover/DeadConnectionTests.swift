@@ -33,28 +33,22 @@
       InterceptorRegistry(transport: transport, configuration: .ephemeral) { rewriter }
     }
 
-    /// The machine's clock, which can be put forward.
-    private func clock(_ offset: Locked<Duration>) -> HostClock {
-      HostClock(
-        now: { HostClock.system.time() + offset.withLock { $0 } }, date: HostClock.system.date,
-        sleep: { try await HostClock.system.sleep($0) })
-    }
-
     @Test("a request on a kept connection that is silent is sent on another one too, and the dead one is closed")
     func hedged() async throws {
       try await withServer { origin, transport, isDead in
-        let offset = Locked(Duration.zero)
-        var policy = HostRewriter.Policy.require
-        policy.silence = .milliseconds(200)
+        let time = StepClock()
         let rewriter = HostRewriter(
-          rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy, clock: clock(offset))
+          rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: .require, clock: time.clock)
         let registry = registry(transport, rewriter)
         let url = origin.url("/", host: "api.test")
         #expect(try await registry.text(url) == "connection 1")
         isDead.withLock { $0 = true }
         // Nothing has come from there for a while.
-        offset.withLock { $0 = .seconds(5) }
-        #expect(try await registry.text(url) == "connection 2")
+        time.advance(by: .seconds(5))
+        async let hedged = registry.text(url)
+        await origin.until { $0.requests.count == 2 }
+        time.advance(by: .seconds(3))
+        #expect(try await hedged == "connection 2")
         await origin.until { $0.openConnectionCount == 1 }
         #expect(try await registry.text(url) == "connection 2")
         #expect(rewriter.counters.failures == 0)
@@ -65,18 +59,23 @@
     @Test("after a timeout without a byte the connection is not used again")
     func retired() async throws {
       try await withServer { origin, transport, isDead in
-        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: .require)
-        let registry = registry(transport, rewriter)
+        let (time, load) = (StepClock(), ManualClock())
+        let rewriter = HostRewriter(
+          rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: .require, clock: time.clock)
+        let registry = InterceptorRegistry(clock: load.clock, transport: transport, configuration: .ephemeral) {
+          rewriter
+        }
         var request = URLRequest(url: origin.url("/", host: "api.test"))
         _ = try await registry.data(for: request)
         isDead.withLock { $0 = true }
-        request.timeoutInterval = 0.5
+        request.timeoutInterval = 10
         request.httpMethod = "POST"
-        let code = await failureCode { [request] in try await registry.data(for: request) }
-        #expect(code == .timedOut)
+        async let code = failureCode { [request] in try await registry.data(for: request) }
+        await origin.until { $0.requests.count == 2 }
+        time.advance(by: .seconds(10))
+        load.advance(by: 10)
+        #expect(await code == .timedOut)
         await origin.until { $0.openConnectionCount == 0 }
-        // A new connection takes what time it needs.
-        request.timeoutInterval = 60
         let data = try await registry.data(for: request).0
         #expect(String(decoding: data, as: UTF8.self) == "connection 2")
         registry.invalidate()

@@ -36,7 +36,7 @@ struct HedgingTests {
     request.urlRequest.setValue("text/csv", forHTTPHeaderField: "Accept")
     #expect(!request.options.allowsHedging)
     let load = Task { [request] in try await rig.rewriter.startLoading(request, next: rig.network.next) }
-    while rig.network.sent.count == count { await Task.yield() }
+    await rig.network.time.sleeper(until: .seconds(12))
     for _ in 0..<130 {
       rig.network.time.advance(by: .milliseconds(100))
       for _ in 0..<10 { await Task.yield() }

@@ -23,10 +23,8 @@
       arguments: Hijacker.allCases)
     func alone(hijacker: Hijacker) async throws {
       try await HijackLab.with(isSecure: true) { lab in
-        var policy = HostRewriter.Policy.require
-        // On a busy machine any server may be silent for a while, and the good one connected before a bad one is found
-        // bad.
-        policy.silence = nil
+        var policy = HostRewriter.Policy.patient
+        // On a busy machine the good one may be connected before a bad one is found bad.
         if !hijacker.isSlow { policy.stagger = .seconds(60) }
         let (registry, rewriter) = try lab.routed([hijacker.address, "127.0.0.1"], policy)
         // The race has a winner while a silent one is still waited for; that is no failure of it.
@@ -98,8 +96,8 @@
     func banClosesConnections() async throws {
       try await HijackLab.with(isSecure: false) { lab in
         var policy = policy(isSecure: false)
-        // On a busy machine the good one might be connected before the portal.
         policy.silence = nil
+        // On a busy machine the good one might be connected before the portal.
         policy.stagger = .seconds(60)
         let (registry, rewriter) = try lab.routed(["127.0.0.9", "127.0.0.1"], policy)
         let portal = try #require(lab.server(.portal))
@@ -116,21 +114,32 @@
       "waiting for a free connection is not the address's fault: nobody is banned, and nothing goes the system's way")
     func queueing() async throws {
       let origin = try await TestOrigin.start()
-      let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: Self.hasty)
+      let rules = try HostRules(["api.test": ["127.0.0.1"]])
+      let rewriter = HostRewriter(rules: rules, policy: Self.hasty)
       var options = CurlTransport.Options()
       options.maximumConnectionsPerHost = 1
-      let registry = InterceptorRegistry(
-        transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral
-      ) { rewriter }
-      let busy = try await registry.load(URLRequest(url: origin.url("/gate/busy", host: "api.test")))
-      async let second = registry.text(origin.url("/hello", host: "api.test"))
-      // Longer than every deadline of the policy.
-      try await Task.sleep(for: .milliseconds(400))
+      let transport = CurlTransport(configuration: .ephemeral, options: options)
+      func registry(_ rewriter: HostRewriter) -> InterceptorRegistry {
+        InterceptorRegistry(transport: transport, configuration: .ephemeral) { rewriter }
+      }
+      // The one connection is opened without haste, however busy the machine is.
+      let busy = try await registry(HostRewriter(rules: rules, policy: .patient)).load(
+        URLRequest(url: origin.url("/gate/busy", host: "api.test")))
+      let hasty = registry(rewriter)
+      async let second = hasty.text(origin.url("/hello", host: "api.test"))
+      // What the transport gives up after all deadlines of the policy are over, which began after the second.
+      while rewriter.counters.requests < 1, !Task.isCancelled { await Task.yield() }
+      let hole = try BlackHole(host: "127.0.0.7", port: origin.port)
+      var unanswered = InterceptedRequest(.get, origin.url("/", host: "hole.test"))
+      unanswered.route = try Route("127.0.0.7", connectTimeout: .milliseconds(400))
+      let late = await failure { [unanswered] in try await transport.load(unanswered) }
+      #expect((late as? TransportError)?.code == .timedOut)
+      withExtendedLifetime(hole) {}
       origin.release(nil, gate: "busy")
       _ = try await busy.body.collect(upTo: 10)
       #expect(try await second == "hello")
       #expect(rewriter.counters.systemFallbacks == 0 && rewriter.counters.bans == 0)
-      registry.invalidate()
+      hasty.invalidate()
       await origin.stop()
     }
 

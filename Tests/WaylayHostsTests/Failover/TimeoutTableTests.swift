@@ -28,7 +28,10 @@
     func table() async throws {
       try await HijackLab.with(isSecure: true) { lab in
         for isDirect in [true, false] {
-          let (registry, rewriter) = try lab.routed([Hijacker.silence, .blackHole, .refusal].map(\.address))
+          // All are tried long before the request's time is over.
+          var policy = HostRewriter.Policy.patient
+          policy.stagger = .milliseconds(50)
+          let (registry, rewriter) = try lab.routed([Hijacker.silence, .blackHole, .refusal].map(\.address), policy)
           let request = URLRequest(url: lab.url(), timeoutInterval: 3)
           if isDirect {
             try check(await failure { try await registry.data(for: request) })
@@ -49,6 +52,7 @@
         _ request: InterceptedRequest, next: InterceptorChain.Next
       ) async throws -> InterceptedResponse {
         do { return try await next(request) } catch {
+          // It ends with its task.
           try await Task.sleep(for: .seconds(1_000))
           throw error
         }

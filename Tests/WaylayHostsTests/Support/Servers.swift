@@ -30,13 +30,22 @@
 
     /// A rewriter and a registry around it; all names lead to the addresses.
     func routed(
-      _ addresses: [String], _ policy: HostRewriter.Policy = .require
+      _ addresses: [String], _ policy: HostRewriter.Policy = .patient
     ) throws -> (InterceptorRegistry, HostRewriter) {
       let rewriter = HostRewriter(rules: try HostRules(["*.test": addresses]), policy: policy)
       let registry = InterceptorRegistry(
         transport: CurlTransport(trusting: authority), configuration: .ephemeral
       ) { rewriter }
       return (registry, rewriter)
+    }
+  }
+
+  extension HostRewriter.Policy {
+    /// For servers that may be silent for seconds because the machine is busy: none is asked beside another for that.
+    static var patient: Self {
+      var policy = Self.require
+      policy.silence = nil
+      return policy
     }
   }
 

@@ -100,7 +100,7 @@
       // A page that is closed makes room for another.
       socket.close()
       var third = ""
-      for _ in 0..<2000 where !third.contains("event: hello") {
+      while !third.contains("event: hello"), !Task.isCancelled {
         third = try await openEvents(url).text(until: "event: ")
       }
       #expect(third.contains("event: hello"))
@@ -116,6 +116,15 @@
 
     @Test("it stops with pages open, frees its port, and has another token when it starts again")
     func stopping() async throws {
+      // Another test may be given the port as soon as it is free: not each time.
+      for attempt in 1...10 {
+        do { return try await stopAndStart() } catch let error as InspectorServerError {
+          guard attempt < 10 else { throw error }
+        }
+      }
+    }
+
+    private func stopAndStart() async throws {
       let inspector = Inspector()
       let first = InspectorServer(inspector, options: quiet(), limits: patient)
       let url = try await first.start()

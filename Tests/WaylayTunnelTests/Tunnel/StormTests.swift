@@ -235,7 +235,7 @@
         let (count, atOnce) = (Sizes.of(200, small: 60), Sizes.isWhole ? 1 : 4)
         let urls = rig.lab.url("/?").absoluteString + "[1-\(count)]"
         async let all = rig.curl(
-          .connect, nil, pace + ["--http1.1", "-H", "Connection: close", urls], seconds: 5)
+          .connect, nil, pace + ["--http1.1", "-H", "Connection: close", urls], seconds: 15)
         await first.until { $0.connectionCount >= 3 }
         await first.stop()
         let hole = way == "refuses" ? nil : try BlackHole(host: "127.0.0.10", port: rig.lab.port)

@@ -1,28 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// To add a library: a line here, the folder Sources/NAME, and the name in the umbrella's `exclude`. `needs` has targets of this
-// package and products of others (`dependencies` knows whose they are), `guarded` those that are there with a trait.
+// To add a library: a line here, and the folder Sources/NAME. `needs` has targets of this package and products of others, which
+// `dependencies` knows; `guarded` has those that are there with a trait.
 
 /// A target and a product each.
 let libraries: [Target] = [
-  // The documentation plug-in finds a catalog only among a target's sources, hence the root as path. Scripts/check.sh fails when
-  // an entry is missing here.
-  .target(
-    name: "Waylay", dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"], path: ".",
-    exclude: [
-      "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Evidence", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE",
-      "README.md", "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive",
-      "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase", "Sources/WaylayCore", "Sources/WaylayCredentials",
-      "Sources/WaylayDrift", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
-      "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
-      "Sources/WaylayTesting", "Sources/WaylayTool", "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
-    ],
-    sources: ["Sources/Waylay"], swiftSettings: settings()),
+  // The documentation plug-in finds a catalog only among a target's sources: Sources/Waylay has a link to it.
+  module("Waylay", needs: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"]),
   module(
     "WaylayArchive", needs: ["WaylayCore", "WaylayHAR", "DequeModule", "HTTPTypes", "Logging", "OrderedCollections"],
     guarded: ["Cryptography": ["Crypto"], "StructuredFields": ["RawStructuredFieldValues"]]),
-  // Chains over AsyncHTTPClient, and beneath it: the transport, and the door for code that calls it.
   module(
     "WaylayAsyncHTTPClient", needs: ["WaylayCore", "HTTPTypes", "Logging"],
     guarded: [
@@ -47,7 +35,6 @@ let libraries: [Target] = [
   module(
     "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "Logging"],
     guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1", "NIOPosix"]]),
-  // Ready-made links, written with what is public of the core.
   module(
     "WaylayInterceptors", needs: ["WaylayCore", "WaylayHAR", "HTTPTypes", "Logging"],
     guarded: ["Cryptography": ["Crypto"], "Metrics": ["CoreMetrics"], "Tracing": ["Tracing"]]),
@@ -56,10 +43,7 @@ let libraries: [Target] = [
   // For test targets alone: the umbrella does not re-export it.
   module(
     "WaylayTesting",
-    needs: [
-      "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayMocks", "IssueReporting",
-      "IssueReportingTestSupport",
-    ],
+    needs: ["WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayMocks", "IssueReporting", "IssueReportingTestSupport"],
     guarded: ["AsyncHTTPClient": ["WaylayAsyncHTTPClient"]]),
   module(
     "WaylayTunnel",
@@ -74,8 +58,8 @@ let libraries: [Target] = [
   module("WaylayWebView", needs: ["WaylayCore"]),
 ]
 
-/// Modules without a product, and the program.
-let inside: [Target] = [
+/// Targets without a product of their own, and the program.
+let modules: [Target] = [
   // The functions of libcurl, found at run time: no header and no library is needed to build it. Empty on Apple platforms.
   .target(name: "CWaylayCurl"),
   // What every module needs and no user sees.
@@ -94,58 +78,54 @@ let inside: [Target] = [
       "WaylayInspectorServer", "WaylayMocks", "WaylayTunnel", "Logging",
     ],
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
-]
 
-/// For tests, examples and harnesses.
-let support: [Target] = [
+  // For tests, examples and harnesses.
+
   // Says how many tests run at a time, before Testing asks.
-  .target(name: "CTestWidth", path: "Tests/CTestWidth"),
+  .target(name: "CTestWidth", path: "Tests/Support/CTestWidth"),
   // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
-  .target(name: "CLyingResolver", path: "Tests/CLyingResolver"),
+  .target(name: "CLyingResolver", path: "Tests/Support/CLyingResolver"),
   // Hijackers of every kind on loopback.
-  module("HijackLab", needs: ["TestOrigin"], path: "Tests/HijackLab"),
+  module("HijackLab", in: "Tests/Support", needs: ["TestOrigin"]),
   // Calls to the system that fail, and a disk that loses what was not synchronized.
-  module("StoreFaults", needs: ["WaylayArchive", "WaylayCore"], path: "Tests/StoreFaults"),
+  module("StoreFaults", in: "Tests/Support", needs: ["WaylayArchive", "WaylayCore"]),
   module(
-    "TestOrigin",
+    "TestOrigin", in: "Tests/Support",
     needs: [
       "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOHTTP2", "NIOPosix", "NIOSSL", "NIOTLS",
       "SwiftASN1", "X509",
-    ],
-    path: "Tests/TestOrigin"),
+    ]),
   module(
-    "TestSupport", needs: ["CTestWidth", "TestOrigin", "WaylayCore", "WaylayHAR", "Logging"], path: "Tests/TestSupport"),
+    "TestSupport", in: "Tests/Support", needs: ["CTestWidth", "TestOrigin", "WaylayCore", "WaylayHAR", "Logging"]),
   // The core as it is on Apple platforms, built on Linux: the same files, with the folder Platform/Linux left out and a twin of
   // Platform/Apple/Darwin.swift. What drives it is a model of Apple's loading system.
-  module(
-    "AppleCore", needs: ["WaylayBase", "WaylayCredentials", "HTTPTypes", "Logging"], path: "Tests/AppleModel/Core",
-    exclude: ["WaylayCore/Platform/Linux"], defines: ["WAYLAY_APPLE_MODEL"]),
-  module("AppleModel", needs: ["AppleCore"], path: "Tests/AppleModel/LoadingSystem"),
-  program("apple-model", needs: ["AppleModel", "ArgumentParser"], path: "Tests/AppleModel/Run"),
+  .target(
+    name: "AppleCore", dependencies: dependencies(["WaylayBase", "WaylayCredentials", "HTTPTypes", "Logging"]),
+    path: "Tests/AppleModel/Core", exclude: ["WaylayCore/Platform/Linux"],
+    swiftSettings: settings() + [.define("WAYLAY_APPLE_MODEL")]),
+  module("AppleModel", in: "Tests/AppleModel", needs: ["AppleCore"]),
+  program("apple-model", in: "Tests/AppleModel", needs: ["AppleModel", "ArgumentParser"]),
 ]
 
 /// Programs to read, and those for what a test cannot check.
 let programs: [Target] = [
+  program("offline-reader", in: "Examples", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
   program(
-    "hijack-lab",
-    needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts", "ArgumentParser"],
-    path: "Examples/hijack-lab"),
+    "surviving-hijacks", in: "Examples",
+    needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts", "ArgumentParser"]),
+  program("tour", in: "Examples", needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayInspector"]),
   program(
-    "offline-reader", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"], path: "Examples/offline-reader"),
-  program(
-    "tour", needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayInspector"], path: "Examples/tour"),
-  harness("archive-torture", needs: ["StoreFaults", "WaylayArchive", "WaylayCore", "ArgumentParser"]),
-  harness("exits", needs: ["TestOrigin", "WaylayCore", "ArgumentParser"]),
-  harness("hostile-origin", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
-  // An inspector at full size.
-  harness("inspector-sizes", needs: ["WaylayCore", "WaylayInspector", "ArgumentParser"]),
+    "archive-torture", in: "Tests/Harnesses", needs: ["StoreFaults", "WaylayArchive", "WaylayCore", "ArgumentParser"]),
+  program("exits", in: "Tests/Harnesses", needs: ["TestOrigin", "WaylayCore", "ArgumentParser"]),
+  program("hostile-origin", in: "Tests/Harnesses", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
+  program("inspector-sizes", in: "Tests/Harnesses", needs: ["WaylayCore", "WaylayInspector", "ArgumentParser"]),
   // A plain URLSession, for what carries it without its knowing.
-  harness("plain-session"),
-  harness("stress", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
+  program("plain-session", in: "Tests/Harnesses"),
+  program("stress", in: "Tests/Harnesses", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
   // A tunnel alone, for Scripts/tunnel_cost.py.
-  harness("tunnel-cost", needs: ["WaylayHosts", "WaylayTunnel"]),
+  program("tunnel-cost", in: "Tests/Harnesses", needs: ["WaylayHosts", "WaylayTunnel"]),
   // Three requests, for a debugger to follow the third.
-  harness("walk", needs: ["TestOrigin", "WaylayCore"]),
+  program("walk", in: "Tests/Harnesses", needs: ["TestOrigin", "WaylayCore"]),
 ]
 
 let tests: [Target] = [
@@ -166,8 +146,8 @@ let tests: [Target] = [
   tests(
     "Examples",
     needs: [
-      "TestSupport", "archive-torture", "exits", "hijack-lab", "hostile-origin", "inspector-sizes", "offline-reader",
-      "stress", "tour",
+      "TestSupport", "archive-torture", "exits", "hostile-origin", "inspector-sizes", "offline-reader", "stress",
+      "surviving-hijacks", "tour",
     ]),
   tests(
     "TestOrigin",
@@ -186,8 +166,10 @@ let tests: [Target] = [
   tests(of: "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "NIOCore", "NIOPosix"]),
   tests(
     of: "WaylayInterceptors",
-    needs: ["WaylayCore", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit", "Tracing"],
-    guarded: ["Cryptography": ["Crypto"]]),
+    needs: [
+      "WaylayCore", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit", "Tracing",
+      .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+    ]),
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   tests(
@@ -242,10 +224,9 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
-  targets: libraries + inside + support + programs + tests
+  targets: libraries + modules + programs + tests
 )
 
-/// The settings of all targets in Swift.
 func settings() -> [SwiftSetting] {
   var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -267,10 +248,8 @@ func settings() -> [SwiftSetting] {
   return settings
 }
 
-typealias Guarded = KeyValuePairs<String, [String]>
-
 /// Dependencies by name: targets of this package, and products with the package that has them.
-func dependencies(_ needs: [Target.Dependency], _ guarded: Guarded) -> [Target.Dependency] {
+func dependencies(_ needs: [Target.Dependency], _ guarded: [String: [String]] = [:]) -> [Target.Dependency] {
   let packages = [
     "async-http-client": ["AsyncHTTPClient"], "swift-argument-parser": ["ArgumentParser"],
     "swift-asn1": ["SwiftASN1"], "swift-certificates": ["X509"],
@@ -282,45 +261,40 @@ func dependencies(_ needs: [Target.Dependency], _ guarded: Guarded) -> [Target.D
     "swift-nio-extras": ["NIOHTTPCompression"], "swift-nio-http2": ["NIOHTTP2"], "swift-nio-ssl": ["NIOSSL"],
     "xctest-dynamic-overlay": ["IssueReporting", "IssueReportingTestSupport"],
   ]
-  func dependency(_ name: String, _ condition: TargetDependencyCondition? = nil) -> Target.Dependency {
+  func find(_ name: String, _ condition: TargetDependencyCondition? = nil) -> Target.Dependency {
     if let package = packages.first(where: { $0.value.contains(name) })?.key {
       .product(name: name, package: package, condition: condition)
     } else {
       condition == nil ? .byName(name: name) : .target(name: name, condition: condition)
     }
   }
-  return needs.map { if case .byNameItem(let name, nil) = $0 { dependency(name) } else { $0 } }
-    + guarded.flatMap { trait, names in names.map { dependency($0, .when(traits: [trait])) } }
+  return needs.map { if case .byNameItem(let name, nil) = $0 { find(name) } else { $0 } }
+    + guarded.sorted { $0.key < $1.key }.flatMap { trait, names in names.map { find($0, .when(traits: [trait])) }
+    }
 }
 
 func module(
-  _ name: String, needs: [Target.Dependency] = [], guarded: Guarded = [:], path: String? = nil, exclude: [String] = [],
-  defines: [String] = []
+  _ name: String, in folder: String = "Sources", needs: [Target.Dependency] = [], guarded: [String: [String]] = [:],
+  exclude: [String] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies(needs, guarded), path: path, exclude: exclude,
-    swiftSettings: settings() + defines.map { .define($0) })
+    name: name, dependencies: dependencies(needs, guarded), path: folder + "/" + name, exclude: exclude,
+    swiftSettings: settings())
 }
 
 func program(
-  _ name: String, needs: [Target.Dependency] = [], guarded: Guarded = [:], path: String? = nil, exclude: [String] = []
+  _ name: String, in folder: String = "Sources", needs: [Target.Dependency] = [], guarded: [String: [String]] = [:],
+  exclude: [String] = []
 ) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies(needs, guarded), path: path, exclude: exclude, swiftSettings: settings())
+    name: name, dependencies: dependencies(needs, guarded), path: folder + "/" + name, exclude: exclude,
+    swiftSettings: settings())
 }
 
-func harness(_ name: String, needs: [Target.Dependency] = []) -> Target {
-  program(name, needs: needs, path: "Tests/Harnesses/\(name)")
+func tests(_ name: String, needs: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: name + "Tests", dependencies: dependencies(needs), exclude: exclude, swiftSettings: settings())
 }
 
-func tests(_ name: String, needs: [Target.Dependency], guarded: Guarded = [:], exclude: [String] = []) -> Target {
-  .testTarget(
-    name: "\(name)Tests", dependencies: dependencies(needs, guarded), exclude: exclude, swiftSettings: settings())
-}
-
-func tests(
-  of library: String, needs: [Target.Dependency] = [], guarded: Guarded = [:], exclude: [String] = []
-) -> Target {
-  tests(
-    library, needs: ["TestOrigin", "TestSupport", .byName(name: library)] + needs, guarded: guarded, exclude: exclude)
+func tests(of library: String, needs: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  tests(library, needs: ["TestOrigin", "TestSupport", .byName(name: library)] + needs, exclude: exclude)
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Type-checks the libraries for Apple platforms, and the program, the examples and the tests for macOS, on Linux: with the real compiler, for the
-# real triples of the package's floor, against stand-ins for Apple's frameworks (Scripts/Apple). Nothing is linked or run.
+# real triples of the package's floor, against stand-ins for Apple's frameworks (Tests/StandIns/Apple). Nothing is linked or run.
 #
 #   Scripts/apple.sh              the floor of each platform: macOS 13, iOS 16, watchOS 9, tvOS 16 (visionOS takes its versions from its SDK)
 #   Scripts/apple.sh macosx13.0   one of them
@@ -20,15 +20,15 @@ root=$PWD
 # Other sources than those of the tree, for a test of this script.
 sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
-standIns=$root/Scripts/Apple
+standIns=$root/Tests/StandIns/Apple
 libraries="WaylayBase WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
   WaylayAsyncHTTPClient WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 # What is checked for macOS alone, where there are processes and tests: the module, and the folder where it does not follow from the name.
-rest="TestOrigin=Tests/TestOrigin HijackLab=Tests/HijackLab StoreFaults=Tests/StoreFaults TestSupport=Tests/TestSupport WaylayTool
-  archive-torture=Tests/Harnesses/archive-torture exits=Tests/Harnesses/exits hijack-lab=Examples/hijack-lab
+rest="TestOrigin=Tests/Support/TestOrigin HijackLab=Tests/Support/HijackLab StoreFaults=Tests/Support/StoreFaults TestSupport=Tests/Support/TestSupport WaylayTool
+  archive-torture=Tests/Harnesses/archive-torture exits=Tests/Harnesses/exits surviving-hijacks=Examples/surviving-hijacks
   hostile-origin=Tests/Harnesses/hostile-origin stress=Tests/Harnesses/stress offline-reader=Examples/offline-reader
   inspector-sizes=Tests/Harnesses/inspector-sizes walk=Tests/Harnesses/walk tour=Examples/tour AppleCore=Tests/AppleModel/Core
-  AppleModel=Tests/AppleModel/LoadingSystem apple-model=Tests/AppleModel/Run"
+  AppleModel=Tests/AppleModel/AppleModel apple-model=Tests/AppleModel/apple-model"
 floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
 # What Waylay uses of other packages, with what these need; built for Linux.
 packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
@@ -168,7 +168,7 @@ check_rest() {
   echo "✔ the program, the examples and the tests compile for $1: $(wc -w <<<"$rest $tests") modules"
 }
 
-# shellcheck source=Scripts/Apple/mistakes.sh
+# shellcheck source=Tests/StandIns/Apple/mistakes.sh
 source "$standIns/mistakes.sh"
 
 echo "Type-checking for: ${floors//$'\n'/ }"

@@ -56,7 +56,8 @@ convert() {
       exit documented < all
     }' "$work/log"
 }
-convert Waylay Documentation.docc
+# By the link that the documentation plug-in finds it by.
+convert Waylay Sources/Waylay/Documentation.docc
 for library in "${libraries[@]}"; do
   convert "$library" "Sources/$library/$library.docc"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Type-checks the libraries for Android and for the static Linux SDK (musl), on Linux: with the real compiler, for the triples of both, against
-# stand-ins for their C libraries (Scripts/Platforms). Nothing is linked or run.
+# stand-ins for their C libraries (Tests/StandIns/Platforms). Nothing is linked or run.
 #
 #   Scripts/platforms.sh          both
 #   Scripts/platforms.sh android  one of them
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 built=$root/.build/debug/Modules
-standIns=$root/Scripts/Platforms
+standIns=$root/Tests/StandIns/Platforms
 libraries="WaylayBase WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
   WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
@@ -54,7 +54,7 @@ compile() {
   shift
   swiftc -frontend "$@" -target "$triple" -resource-dir "$place/resources" -module-cache-path "$place/cache" \
     -swift-version 6 -parse-as-library -disable-objc-interop -Xcc --sysroot="$place/sdk" -plugin-path "$toolchain/host/plugins" \
-    -I "$place/modules" -I "$standIns/C" -I "$place/curl" -I "$root/Scripts/Apple/CNIOLinux"
+    -I "$place/modules" -I "$standIns/C" -I "$place/curl" -I "$root/Tests/StandIns/Apple/CNIOLinux"
 }
 
 # The resource folder and the modules of a platform.
@@ -97,8 +97,8 @@ prepare() {
     stand_in "$platform" Glibc "$standIns/Codes.swift" -enable-library-evolution "$place/Glibc.swift"
     ;;
   esac
-  stand_in "$platform" Dispatch "$root/Scripts/Apple/Dispatch/Dispatch.swift" -enable-library-evolution
-  stand_in "$platform" XCTest "$root/Scripts/Apple/XCTest/XCTest.swift"
+  stand_in "$platform" Dispatch "$root/Tests/StandIns/Apple/Dispatch/Dispatch.swift" -enable-library-evolution
+  stand_in "$platform" XCTest "$root/Tests/StandIns/Apple/XCTest/XCTest.swift"
 }
 
 # `stand_in PLATFORM MODULE SOURCE… OPTION…`

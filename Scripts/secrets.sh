@@ -3,14 +3,14 @@
 #
 #   swift test --enable-all-traits 2>&1 | tee output; Scripts/secrets.sh output
 #
-# The search of log lines, events, descriptions and errors is in Tests/TestSupport/Recording.swift, in the process itself: this one is for the bytes
+# The search of log lines, events, descriptions and errors is in Tests/Support/TestSupport/Recording.swift, in the process itself: this one is for the bytes
 # that come out of it by themselves, and for a run in which that search does not happen.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 output=${1:?which file?}
 # Fewer texts than a run of all tests has are those of one in which hardly anything was recorded.
 least=${WAYLAY_LEAST_TEXTS:-5000}
-mark=$(sed -n 's/.*static let mark = "\(.*\)"/\1/p' Tests/TestSupport/Recording.swift)
+mark=$(sed -n 's/.*static let mark = "\(.*\)"/\1/p' Tests/Support/TestSupport/Recording.swift)
 [ -n "$mark" ] || { echo "Recording.swift has no mark"; exit 2; }
 
 find_mark() { grep -anF "$mark" "$1" || [ $? -eq 1 ]; }

@@ -32,13 +32,13 @@ struct ProgramTests {
 
   @Test(
     """
-    hijack-lab: a plain session is caught by a lying resolver, routed requests survive every hijacker, and none of \
+    surviving-hijacks: a plain session is caught by a lying resolver, routed requests survive every hijacker, and none of \
     them leaks
     """,
     .enabled(if: Platform.hasCurl, "only CurlTransport has routes"))
   func hijacks() async throws {
     let runs = Sizes.of(20, small: 5)
-    let (code, output) = try await Program("hijack-lab").run(["--runs", "\(runs)", "--without-times"])
+    let (code, output) = try await Program("surviving-hijacks").run(["--runs", "\(runs)", "--without-times"])
     #expect(code == 0, "\(output)")
     #expect(output.contains("plain URLSession     Welcome to the hotel"))
     #expect(output.components(separatedBy: "\(runs) of \(runs) answered").count == 3)

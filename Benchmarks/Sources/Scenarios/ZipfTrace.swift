@@ -1,1 +1,1 @@
-../../../Tests/TestSupport/ZipfTrace.swift
+../../../Tests/Support/TestSupport/ZipfTrace.swift

@@ -5,7 +5,7 @@ import Testing
 
 @testable import WaylayArchive
 
-/// The rules of `Evidence/ArchiveRules.md`, as somebody asks who sees nothing but requests and answers: on a real server, in each
+/// The rules of `Internals/ArchiveRules.md`, as somebody asks who sees nothing but requests and answers: on a real server, in each
 /// of the four ways.
 @Suite("An examination on the wire", .heavy, .timeLimit(.minutes(10)))
 struct ExaminationTests {

@@ -7,7 +7,7 @@
   import WaylayCore
 
   // What Foundation on Linux does to a protocol class, where the package works round it. A failure here means that a
-  // toolchain has changed, not that the package is broken: read the row in FOUNDATION.md, then see whether the
+  // toolchain has changed, not that the package is broken: read the row in Internals/Foundation.md, then see whether the
   // work-round it names can go.
   //
   // Not pinned, because they are races or speeds: P1, P17, P20, P22's look-up.

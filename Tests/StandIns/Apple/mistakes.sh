@@ -21,7 +21,7 @@ put_back() {
   cp -R "$sources/WaylayCore" "$copy/WaylayCore"
   sed -i.bak -E "$script" "$copy/WaylayCore/$file"
   ! cmp -s "$copy/WaylayCore/$file" "$sources/WaylayCore/$file" || {
-    echo "✘ $what could not be put back into $file: mend Scripts/Apple/mistakes.sh" >&2
+    echo "✘ $what could not be put back into $file: mend Tests/StandIns/Apple/mistakes.sh" >&2
     return 1
   }
   if check_module "$floor" WaylayCore "$copy/WaylayCore" >"$work/mistake.log" 2>&1 || ! grep -qE "error: .*$error" "$work/mistake.log"; then
@@ -41,7 +41,7 @@ uncalled_methods() {
     's/didReceive response: URLResponse,/didReceive response: HTTPURLResponse,/'; do
     sed "$change" "$sources/WaylayCore/Transport/URLSessionTransport.swift" >"$copy/Transport.swift"
     ! "$standIns/delegates.py" "$standIns/Foundation" "$copy" >"$work/uncalled.log" || {
-      echo "✘ a method that is in no delegate protocol was not found: mend Scripts/Apple/delegates.py" >&2
+      echo "✘ a method that is in no delegate protocol was not found: mend Tests/StandIns/Apple/delegates.py" >&2
       return 1
     }
   done

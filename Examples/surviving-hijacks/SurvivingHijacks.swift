@@ -5,9 +5,9 @@ import Waylay
 
 /// Hijackers of every kind between a client and one good server, many times over.
 @main
-struct Hijack: AsyncParsableCommand {
+struct SurvivingHijacks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "hijack-lab",
+    commandName: "surviving-hijacks",
     abstract: "Shows that routed requests survive a lying resolver and hijackers of every kind, over http and https.",
     discussion: """
       First the control: a plain session is caught by the lying resolver. Then each kind of hijacker alone in front of \

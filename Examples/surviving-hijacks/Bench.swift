@@ -24,11 +24,11 @@
     /// A policy for loopback, where a connection takes a millisecond.
     func policy(_ stagger: Duration?) -> HostRewriter.Policy {
       var policy = HostRewriter.Policy.require
-      policy.stagger = stagger
+      policy.connectionAttemptDelay = stagger
       policy.deadlines.initial = .milliseconds(600)
       policy.deadlines.minimum = .milliseconds(600)
-      policy.silence = .milliseconds(250)
-      if !isSecure { policy.responseCheck = .header("X-Served-By", equals: "good") }
+      policy.silenceTimeout = .milliseconds(250)
+      if !isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }
       return policy
     }
 

@@ -34,8 +34,8 @@ import Waylay
 
     private static func routed(_ lab: HijackLab, isSecure: Bool, _ report: Report) async throws {
       var policy = HostRewriter.Policy.require
-      policy.silence = .milliseconds(250)
-      if !isSecure { policy.responseCheck = .header("X-Served-By") }
+      policy.silenceTimeout = .milliseconds(250)
+      if !isSecure { policy.responseCheck = .field("X-Served-By") }
       // Four addresses that the app's list still names and that somebody else has by now, and a good one.
       let rewriter = HostRewriter(
         rules: try HostRules(["api.test": ["127.0.0.2", "127.0.0.6", "127.0.0.8", "127.0.0.9", "127.0.0.1"]]),
@@ -52,7 +52,7 @@ import Waylay
       var attempts: [HostAttempt] = []
       for await event in events {
         if let attempt = event.attempt { attempts.append(attempt) }
-        if event.attempt?.outcome == .answered { break }
+        if event.attempt?.outcome == .responded { break }
       }
       report.note("attempts", attempts.table)
       report.note("what was learnt", await rewriter.explain(lab.url()).description)

@@ -36,10 +36,10 @@ extension Scene {
   }
 
   /// Answers without the network.
-  private struct Greeter: InlineAnswering {
+  private struct Greeter: InlineResponding {
     func canInit(with request: URLRequest) -> Bool { request.url?.path == "/greeting" }
 
-    func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    func respondInline(_ request: InterceptedRequest) -> InlineResponse {
       .response(
         InterceptedResponse(
           to: request, fields: [.contentType: "application/json"], body: .text(#"{"greeting":"hello from the chain"}"#))

@@ -86,9 +86,9 @@ extension ArchiveCache {
     /// The client's own lifetimes; the first rule that returns one for a response wins.
     public var lifetimes: [LifetimeRule] = []
     /// Called before a response is stored: it can edit, tag, pin or reject the response.
-    public var willStore: (@Sendable (inout ResponseDraft) -> Void)?
+    public var willStore: (@Sendable (inout StorableResponse) -> Void)?
     /// Limits for parts of the archive, beside the ``StoreLimits`` of all of it.
-    public var limits: [PartLimit] = []
+    public var quotas: [Quota] = []
     /// Whether to serve a stale response if the origin cannot be reached, unless the response itself forbids that (RFC
     /// 9111, section 4.2.4).
     public var servesStaleWhenUnreachable = true

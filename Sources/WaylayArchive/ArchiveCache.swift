@@ -37,14 +37,14 @@ import Logging
 /// there were no archive, a line at `.warning` says so, and ``opened()`` throws; while the reason may pass, it is tried
 /// again at the next load, at most once a second, and ``isOpen`` says how it stands. Archives of one process on one
 /// directory share one store.
-public final class ArchiveCache: InlineAnswering {
+public final class ArchiveCache: InlineResponding {
   let engine: ArchiveEngine
 
   /// The name in errors and logs.
   public var name: String { "ArchiveCache" }
 
   /// Answers inline if that needs neither the disk nor the network; leaves everything else to `startLoading`.
-  public func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+  public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
     try engine.answerAtOnce(request).map { .response($0) } ?? .startLoading
   }
 
@@ -168,13 +168,13 @@ final class ArchiveEngine: Sendable {
   let records = RecordCache()
   let cookies = ReceivedCookies()
   let changes = Changes()
-  let parts: PartLimits
+  let quotas: Quotas
   let isInvalidated = Locked(false)
 
   init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
     self.configuration = configuration
     self.opening = opening
-    parts = PartLimits(configuration.limits)
+    quotas = Quotas(configuration.quotas)
     reporter = ArchiveReporter(logger: configuration.logger ?? FallbackLogger.current)
   }
 
@@ -208,7 +208,7 @@ final class ArchiveEngine: Sendable {
     }
     guard isFirst else { return }
     background.close()
-    parts.close()
+    quotas.close()
     modes.withLock { modes -> Task<Void, Never>? in
       defer { modes.follower = nil }
       return modes.follower

@@ -46,7 +46,7 @@ extension ErrorCode where Domain == ArchiveError {
   /// forbids the network.
   ///
   /// Remove the request's cache policy or its `Cache-Control` field, or allow the network.
-  public static var refusedByRequest: Self { Self("refusedByRequest") }
+  public static var forbiddenByRequest: Self { Self("forbiddenByRequest") }
   /// A stored response is no longer readable: it was damaged, evicted, or encrypted with another key.
   ///
   /// Load it again online; the entry has been removed. If this happens to all entries, check the encryption key.

@@ -63,7 +63,9 @@ public struct ArchivedResponse: Sendable, Identifiable {
   /// no values of request fields.
   ///
   /// - Parameter date: The time to check.
-  public func facts(at date: Date = Date()) -> [(name: String, value: String)] { record.facts(at: CacheTime(date)) }
+  public func metadata(at date: Date = Date()) -> [(name: String, value: String)] {
+    record.metadata(at: CacheTime(date))
+  }
 }
 
 extension ArchivedResponse: CustomStringConvertible {

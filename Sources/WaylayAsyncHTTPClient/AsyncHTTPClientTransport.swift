@@ -22,6 +22,7 @@
   public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let isOwned: Bool
+    private let followsRedirects: Bool
     private let limits: MessageLimits
     private let isInvalidated = Locked(false)
 
@@ -45,22 +46,26 @@
       configuration.connectionPool.retryConnectionEstablishment = false
       configuration.timeout.connect = configuration.timeout.connect ?? .seconds(60)
       client = HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration)
-      isOwned = true
+      (isOwned, followsRedirects) = (true, false)
       self.limits = limits
     }
 
     /// Makes a transport over a client of yours, which you shut down.
     ///
-    /// A client that follows redirects by itself would do so past the chain, with whatever credentials the request has:
-    /// the load fails when it has. `HTTPClient.shared` is such a client.
+    /// A client that follows redirects itself would bypass the chain, with whatever credentials the request has: its
+    /// loads fail with `WaylayError.transportIncapable`. `HTTPClient.shared` is such a client.
     ///
     /// - Parameters:
     ///   - client: A client whose `redirectConfiguration` is `.disallow`.
     ///   - limits: The limits for heads, sent and received.
-    public init(clientWithoutRedirects client: HTTPClient, limits: MessageLimits = MessageLimits()) {
-      self.client = client
-      isOwned = false
-      self.limits = limits
+    public convenience init(client: HTTPClient, limits: MessageLimits = MessageLimits()) {
+      // The client's configuration is not public. The first redirect shows it where reflection does not.
+      let mode = Mirror(reflecting: client).descendant("configuration", "redirectConfiguration", "mode", "follow")
+      self.init(client: client, followsRedirects: mode != nil, limits: limits)
+    }
+
+    init(client: HTTPClient, followsRedirects: Bool, limits: MessageLimits = MessageLimits()) {
+      (self.client, self.followsRedirects, self.limits, isOwned) = (client, followsRedirects, limits, false)
     }
 
     deinit { invalidate() }
@@ -79,20 +84,22 @@
           .unsupportedURL, requestBytesSent: 0, message: "\(request.url.redacted) is neither http nor https.")
       }
       try request.checkFraming(limits)
+      guard !followsRedirects else { throw followingRedirects(request) }
       try Task.checkCancellation()
       guard !isInvalidated.withLock({ $0 }) else { throw InterceptorRegistry.invalidatedError(url: request.url) }
       let exchange = Exchange(request, of: self)
       let (client, message) = (client, message(of: request, exchange.upload))
       do {
         let response = try await exchange.inTime { try await client.execute(message, deadline: .distantFuture) }
-        guard response.history.count < 2 else {
-          throw incapable(
-            "the client follows redirects by itself: make it with .disallow, the core follows them", request)
-        }
+        guard response.history.count < 2 else { throw followingRedirects(request) }
         return try await exchange.respond(response, limits)
       } catch {
         throw exchange.failed(error)
       }
+    }
+
+    private func followingRedirects(_ request: InterceptedRequest) -> WaylayError {
+      incapable("the client follows redirects by itself: make it with .disallow, the core follows them", request)
     }
 
     private func incapable(_ reason: String, _ request: InterceptedRequest) -> WaylayError {
@@ -134,6 +141,6 @@
     /// Says which trait is missing.
     public init(configuration: Any? = nil, eventLoopGroup: Any? = nil, limits: Any? = nil) {}
     /// Says which trait is missing.
-    public init(clientWithoutRedirects client: Any, limits: Any? = nil) {}
+    public init(client: Any, limits: Any? = nil) {}
   }
 #endif

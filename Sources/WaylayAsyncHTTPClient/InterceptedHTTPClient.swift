@@ -22,10 +22,10 @@
     ///
     /// - Parameters:
     ///   - client: A client whose `redirectConfiguration` is `.disallow`: redirects are followed by the registry's rules,
-    ///     and a call for which the client has followed one fails.
+    ///     and calls through a client that follows them itself fail.
     ///   - registry: The chains.
     public init(_ client: HTTPClient, _ registry: InterceptorRegistry) {
-      let loads = DirectLoads(of: registry, over: AsyncHTTPClientTransport(clientWithoutRedirects: client))
+      let loads = DirectLoads(of: registry, over: AsyncHTTPClientTransport(client: client))
       load = { try await loads.load($0, body: $1) }
     }
 

@@ -35,8 +35,8 @@
 
   /// What is known of a failure.
   private struct Meaning {
-    var code = URLError.Code.networkConnectionLost
-    var cause: ErrorCode<TransportError>?
+    var urlErrorCode = URLError.Code.networkConnectionLost
+    var code: ErrorCode<TransportError>?
     var phase = TransportError.Phase.receiving
     /// Whether nothing can have been sent.
     var isUnsent = false
@@ -48,8 +48,8 @@
       case let error as NIOConnectionError:
         if let failure = error.connectionErrors.last?.error {
           self = Meaning(failure, hasHead: false)
-          if code != .timedOut { code = .cannotConnectToHost }
-          set(code, .connecting, cause, isUnsent: true)
+          if urlErrorCode != .timedOut { urlErrorCode = .cannotConnectToHost }
+          set(urlErrorCode, .connecting, code, isUnsent: true)
         } else {
           set(.cannotFindHost, .resolving, isUnsent: true)
         }
@@ -70,10 +70,10 @@
     }
 
     private mutating func set(
-      _ code: URLError.Code, _ phase: TransportError.Phase, _ cause: ErrorCode<TransportError>? = nil,
+      _ urlErrorCode: URLError.Code, _ phase: TransportError.Phase, _ code: ErrorCode<TransportError>? = nil,
       isUnsent: Bool = false
     ) {
-      (self.code, self.phase, self.cause, self.isUnsent) = (code, phase, cause, isUnsent)
+      (self.urlErrorCode, self.phase, self.code, self.isUnsent) = (urlErrorCode, phase, code, isUnsent)
     }
 
     private mutating func take(_ error: HTTPClientError) {
@@ -116,7 +116,7 @@
 
     func error(_ error: any Error) -> TransportError {
       TransportError(
-        code, cause: cause, phase: phase, requestBytesSent: isUnsent ? 0 : nil,
+        urlErrorCode, code: code, phase: phase, requestBytesSent: isUnsent ? 0 : nil,
         message: (error as? HTTPClientError).map { "AsyncHTTPClient: \($0.shortDescription)." } ?? "\(error)",
         underlying: error)
     }

@@ -96,13 +96,13 @@ extension ErrorCode where Domain == HostError {
   /// A DNS message is malformed.
   ///
   /// Something in between rewrites DNS, or the URL is not a DNS resolver: try another one.
-  public static var malformedAnswer: Self { Self("malformedAnswer") }
+  public static var malformedResponse: Self { Self("malformedResponse") }
   /// The answer contains only addresses that a public name must not have (DNS rebinding).
   ///
   /// If the name is yours and its address is meant to be private, add it to
   /// ``ResolutionCache/Options/privateHosts``.
   /// Otherwise the network spoofs DNS.
-  public static var answerRefused: Self { Self("answerRefused") }
+  public static var resolutionRejected: Self { Self("resolutionRejected") }
   /// No address of the host responded; ``HostError/attempts`` says why each one failed.
   ///
   /// Check the attempts: `refused` and `timedOut` point to the servers or a firewall, certificate failures to wrong
@@ -145,7 +145,7 @@ extension HostError {
   /// Whether no address was found or none responded; invalid rules, lists and names are not network failures.
   public var isNetworkFailure: Bool {
     switch code {
-    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed,
+    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedResponse, .resolutionRejected, .allAddressesFailed,
       .timedOut, .listExpired:
       true
     default: false

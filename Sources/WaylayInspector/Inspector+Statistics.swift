@@ -31,9 +31,9 @@ extension Inspector {
     /// The number of exchanges answered by the network.
     public private(set) var fromNetwork = 0
     /// The number of exchanges on reused connections, as far as known.
-    public private(set) var onKeptConnections = 0
+    public private(set) var reusedConnections = 0
     /// The number of exchanges on new connections.
-    public private(set) var onNewConnections = 0
+    public private(set) var newConnections = 0
     /// The number of body bytes sent.
     public private(set) var bytesSent = 0
     /// The number of body bytes received.
@@ -97,7 +97,7 @@ extension Inspector {
       default: break
       }
       if let isReused = exchange.isReused {
-        if isReused { onKeptConnections += 1 } else { onNewConnections += 1 }
+        if isReused { reusedConnections += 1 } else { newConnections += 1 }
       }
       bytesSent += exchange.requestBody.size
       bytesReceived += exchange.responseBody.size

@@ -3,7 +3,7 @@ public import WaylayCore
 /// An interceptor that lets no more than a number of requests to one host be under way at a time.
 ///
 /// ```swift
-/// ConcurrencyLimit(4)
+/// ConcurrencyLimit(perHost: 4)
 /// ```
 ///
 /// The others wait for their turn, first come, first served; one that is cancelled leaves the queue. A request keeps its
@@ -20,7 +20,7 @@ public struct ConcurrencyLimit: ShelfLink {
   /// Makes the interceptor.
   ///
   /// - Parameter limit: The number of requests for each host and port, at least 1.
-  public init(_ limit: Int) {
+  public init(perHost limit: Int) {
     self.limit = max(1, limit)
   }
 
@@ -100,7 +100,7 @@ public struct ConcurrencyLimit: ShelfLink {
 /// An interceptor that sends no more than a number of requests to one host in a time.
 ///
 /// ```swift
-/// RateLimit(10, per: .seconds(1))
+/// RateLimit(perHost: 10, every: .seconds(1))
 /// ```
 ///
 /// As many as the limit go at once, and then one in each part of the time ("token bucket"), first come, first served.
@@ -118,7 +118,7 @@ public struct RateLimit: ShelfLink {
   ///   - limit: The number of requests for each host and port, at least 1.
   ///   - time: The time in which they may be sent.
   ///   - clock: The clock of the waits.
-  public init(_ limit: Int, per time: Duration, clock: any Clock<Duration> = ContinuousClock()) {
+  public init(perHost limit: Int, every time: Duration, clock: any Clock<Duration> = ContinuousClock()) {
     self.time = time
     interval = time / max(1, limit)
     stopwatch = Stopwatch(clock)

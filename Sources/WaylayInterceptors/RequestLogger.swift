@@ -22,7 +22,7 @@ public struct RequestLogger: ShelfLink {
     /// A line for the request, and one for the response.
     case basic
     /// The header fields, too.
-    case headers
+    case fields
     /// The bodies, too.
     case body
 

@@ -3,7 +3,7 @@ public import WaylayCore
 /// An interceptor that sends a request again after a failure that may pass.
 ///
 /// ```swift
-/// Retry(attempts: 4, first: .milliseconds(300))
+/// Retry(attempts: 4, initialDelay: .milliseconds(300))
 /// ```
 ///
 /// | what happened | is sent again |
@@ -15,8 +15,8 @@ public import WaylayCore
 /// | a stored response | nothing |
 ///
 /// The wait is as long as `Retry-After` says (RFC 9110, section 10.2.3, both forms), and otherwise a random time up to
-/// `first`, then twice that and so on ("full jitter"). If it would be longer than `longest`, or over the request's
-/// `options.deadline`, the app gets what there is. Waiting is not the request's idle time.
+/// `initialDelay`, then twice that and so on ("full jitter"). If it would be longer than `maximumDelay`, or over the
+/// request's `options.deadline`, the app gets what there is. Waiting is not the request's idle time.
 ///
 /// An archive behind it sees the number of the attempt, and does not answer with the failure that it may have stored.
 ///
@@ -25,8 +25,8 @@ public import WaylayCore
 /// a response's body reaches the app: what it has read cannot be taken back.
 public struct Retry: ShelfLink {
   private let attempts: Int
-  private let first: Duration
-  private let longest: Duration
+  private let initialDelay: Duration
+  private let maximumDelay: Duration
   private let clock: any Clock<Duration>
   private let budget = Locked(Retry.mostSaved)
 
@@ -34,14 +34,15 @@ public struct Retry: ShelfLink {
   ///
   /// - Parameters:
   ///   - attempts: How often a request is sent at most, the first time included.
-  ///   - first: The longest wait before the second attempt.
-  ///   - longest: The longest wait before any attempt.
+  ///   - initialDelay: The longest wait before the second attempt.
+  ///   - maximumDelay: The longest wait before any attempt.
   ///   - clock: The clock of the waits.
   public init(
-    attempts: Int = 3, first: Duration = .milliseconds(500), longest: Duration = .seconds(20),
+    attempts: Int = 3, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(20),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    (self.attempts, self.first, self.longest, self.clock) = (max(1, attempts), first, longest, clock)
+    (self.attempts, self.initialDelay, self.maximumDelay) = (max(1, attempts), initialDelay, maximumDelay)
+    self.clock = clock
   }
 
   /// Sends the request until it succeeds, or there is no use.
@@ -79,18 +80,18 @@ public struct Retry: ShelfLink {
   }
 
   private static func isTransient(_ error: TransportError) -> Bool {
-    error.isNetworkFailure && !error.cause.isCertificate
-      && ![.clientCertificate, .notTLS, .limitExceeded, .cancelled].contains(error.cause)
+    error.isNetworkFailure && !error.code.isCertificate
+      && ![.clientCertificate, .notTLS, .limitExceeded, .cancelled].contains(error.code)
   }
 
   /// How long to wait; `nil` when there is no use, or no budget.
   private func pause(
     after attempt: Int, _ response: InterceptedResponse?, for request: InterceptedRequest
   ) -> Duration? {
-    let most = min(first * (1 << min(attempt - 1, 20)), longest)
+    let most = min(initialDelay * (1 << min(attempt - 1, 20)), maximumDelay)
     let chance = most * Double.random(in: 0...1)
     let wait = response.flatMap(\.retryAfter).map { $0 + chance / 4 } ?? chance
-    guard wait <= longest else { return nil }
+    guard wait <= maximumDelay else { return nil }
     if let deadline = request.options.deadline, .now + wait >= deadline { return nil }
     let isAffordable = budget.withLock { budget in
       guard budget >= 1 else { return false }

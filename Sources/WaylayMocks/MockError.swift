@@ -97,7 +97,7 @@ extension ErrorCode where Domain == MockError {
   /// The matching stubs or cassette entries have answered as often as specified.
   ///
   /// The code sends more requests than the test expects: raise the count, or find the extra request.
-  public static var usedUp: Self { Self("usedUp") }
+  public static var exhausted: Self { Self("exhausted") }
   /// A request's body is longer than the mock's limit.
   ///
   /// Raise `bodyLimit`, or match without inspecting the body.

@@ -10,7 +10,7 @@ public struct MockIssue: Sendable {
     /// A request that no stub matches.
     public static let unmatched = Kind(description: "unmatched")
     /// A request that matches only stubs that no longer answer.
-    public static let usedUp = Kind(description: "usedUp")
+    public static let exhausted = Kind(description: "exhausted")
     /// A required stub that was used less often than required, or entries of a cassette that were never requested.
     public static let unused = Kind(description: "unused")
     /// A stub with a mistake, independent of any request.
@@ -111,10 +111,10 @@ extension MockInterceptor {
     let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
     let report =
       reporting { UnmatchedReport(facts, spent, in: self, redirectedBy: sender).text } + remark
-    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
+    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .exhausted, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard let response = options.unmatched else {
-      throw MockError(spent.isEmpty ? .unmatched : .usedUp, report, location: location).urlError(for: facts.request)
+      throw MockError(spent.isEmpty ? .unmatched : .exhausted, report, location: location).urlError(for: facts.request)
     }
     return try await respond(unmatched: request, response.explained(by: report), next)
   }
@@ -198,7 +198,7 @@ extension MockError {
       NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error.beneath,
       NSURLErrorFailingURLErrorKey: request.url,
     ]
-    let isMissing = code == .unmatched || code == .usedUp
+    let isMissing = code == .unmatched || code == .exhausted
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)
   }
 }

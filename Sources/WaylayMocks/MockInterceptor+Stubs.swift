@@ -42,7 +42,7 @@ extension MockInterceptor {
         state.entries.append(entry)
         // A stub with a mistake in its pattern matches nothing; one in its responses is reported when it answers.
         if entry.canMatch { state.index.insert(entry) }
-        if entry.isInline { state.mayAnswerInline = true }
+        if entry.isInline { state.mayRespondInline = true }
         return entry
       }
     }

@@ -98,7 +98,7 @@ extension MockInterceptor {
   ///
   /// ```swift
   /// mock.verify(.post, "/orders", count: 1)
-  /// mock.verify(RequestPattern(.post, "/orders").where(.header("X-Tenant", "acme")), count: 0)
+  /// mock.verify(RequestPattern(.post, "/orders").where(.field("X-Tenant", "acme")), count: 0)
   /// ```
   ///
   /// - Parameters:

@@ -16,13 +16,13 @@
 /// `WaylayTesting` makes a mock for each test and reports its issues.
 ///
 /// Each mock has its own stubs, counts and history: tests that run in parallel do not interfere.
-public final class MockInterceptor: InlineAnswering {
+public final class MockInterceptor: InlineResponding {
   struct State {
     var index = StubIndex()
     /// All stubs, oldest first.
     var entries: [StubEntry] = []
     /// Whether a stub has been added that may answer inline.
-    var mayAnswerInline = false
+    var mayRespondInline = false
     var nextNumber = 0
     var requests: [MockRequest] = []
     /// How many requests have left the history: what was cleared, and the oldest of too many.
@@ -111,7 +111,7 @@ public final class MockInterceptor: InlineAnswering {
     self.options = options
     self.outer = outer
     self.location = location
-    shownNames = Set(options.showing.map { $0.lowercased() }).union(outer?.shownNames ?? [])
+    shownNames = Set(options.unredactedNames.map { $0.lowercased() }).union(outer?.shownNames ?? [])
     environment = MockEnvironment(clock: options.clock, seed: options.seed, context: context)
     add(stubs)
   }
@@ -148,20 +148,20 @@ extension MockInterceptor {
     public var bodyLimit: Int
     /// Names of query items, fields and JSON members whose values reports show although the names sound secret, such as
     /// `sort_key` or `pin`. The names are case-insensitive.
-    public var showing: Set<String>
+    public var unredactedNames: Set<String>
 
     /// Makes options; each parameter is described at the property of its name.
     public init(
       name: String = "MockInterceptor", unmatched: MockResponse? = nil,
       clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, bodyLimit: Int = 1 << 28,
-      showing: Set<String> = []
+      unredactedNames: Set<String> = []
     ) {
       self.name = name
       self.unmatched = unmatched
       self.clock = clock
       self.seed = seed
       self.bodyLimit = bodyLimit
-      self.showing = showing
+      self.unredactedNames = unredactedNames
     }
   }
 }
@@ -186,8 +186,8 @@ extension MockInterceptor {
   /// Answers inline if the response is the same for every request, ready at once, and needs no code from outside the
   /// package: no closure computes it, it does not wait or stream, and has no predicate. Everything else goes to
   /// `startLoading`.
-  public func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
-    guard let body = request.body.inMemory, outer != nil || state.withLock({ $0.mayAnswerInline }) else {
+  public func respondInline(_ request: InterceptedRequest) -> InlineResponse {
+    guard let body = request.body.inMemory, outer != nil || state.withLock({ $0.mayRespondInline }) else {
       return .startLoading
     }
     let facts = RequestFacts(request, body: body, MockOutcome())
@@ -427,7 +427,7 @@ final class StubEntry: @unchecked Sendable {
   func claim(for request: InterceptedRequest) -> Result<Use, Spent> {
     if isRemoved { return .failure(Spent(self, .removed)) }
     if !challenged.isEmpty, let number = challenged.removeValue(forKey: request.id) { return .success(use(number)) }
-    guard uses < limit else { return .failure(Spent(self, .usedUp)) }
+    guard uses < limit else { return .failure(Spent(self, .exhausted)) }
     defer { uses += 1 }
     return .success(use(uses))
   }

@@ -63,7 +63,7 @@ func archiveKeys(directory: URL) {
     configuration.keys = [
       .ignoringQueryItems(["utm_*", "signature", "expires"]),
       .sortingQuery(),
-      .ignoringHeaders(["User-Agent"], for: .host("api.example.com")),
+      .ignoringFields(["User-Agent"], for: .host("api.example.com")),
       .byBody(for: .host("api.example.com").path("/graphql")),
     ]
   }
@@ -103,7 +103,7 @@ func archiveLooking(archive: ArchiveCache, url: URL, response: HTTPURLResponse, 
 
 func archiveParts(directory: URL) {
   let archive = ArchiveCache(at: directory) { configuration in
-    configuration.limits = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]
+    configuration.quotas = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]
     configuration.staleIfError = .seconds(86_400)
   }
   _ = archive

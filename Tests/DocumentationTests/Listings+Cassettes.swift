@@ -12,7 +12,7 @@ func showsAUser() async throws {
 
 private func whatMayDiffer() -> Cassette.Options {
   var options = Cassette.Options.ignoring(.query("ts"), .field("X-Request-ID"), .json("$.nonce"))
-  options.cut = .everyByte
+  options.chunking = .everyByte
   return options
 }
 
@@ -25,7 +25,7 @@ private func inParts(id: Int) async throws {
 
 private func options(url: URL) async throws {
   var options = Cassette.Options()
-  options.matching = [.method, .path, .query, .body, .header("Accept-Language")]
+  options.matching = [.method, .path, .query, .body, .headerField("Accept-Language")]
   options.expiry = .days(90, then: .warn)
   options.timing = .scaled(by: 0.1)
   options.unused = .fail

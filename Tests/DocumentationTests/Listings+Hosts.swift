@@ -56,7 +56,7 @@ struct ProviderDNS: HostResolver {
 
 private func closed(rules: HostRules, resolver: any HostResolver) throws {
   var policy = HostRewriter.Policy.require
-  policy.responseCheck = .header("X-Served-By", equals: "example") && .noPortal(redirectsWithin: ["example.com"])
+  policy.responseCheck = .field("X-Served-By", equals: "example") && .noPortal(redirectsWithin: ["example.com"])
   let closed = HostRewriter(rules: rules, resolver: resolver, policy: policy)
   _ = closed
 }

@@ -66,7 +66,7 @@ func loadsAUser() async throws {
   Stub(.get, "https://*.example.com/search?q=swift&page=2", .json([User]()))
   Stub(.get, "/files/**", .status(404))
   Stub(.post, "https://api.example.com/users", .status(201))
-    .where(.header("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
+    .where(.field("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
   Stub(.any, .status(500)).where(.predicate("too long") { $0.body.count > 1 << 20 })
 }
 
@@ -174,7 +174,7 @@ func mockInAnApp() -> URLSession {
   .mocked {
     Stub(.any) { request in
       guard request.url.path == "/users/1" else { throw URLError(.badURL) }
-      return .text(#"{"id":1,"name":"Ada"}"#).header("Content-Type", "application/json")
+      return .text(#"{"id":1,"name":"Ada"}"#).field("Content-Type", "application/json")
     }
   })
 func oneHandler() async throws {
@@ -185,16 +185,16 @@ func oneHandler() async throws {
 @StubBuilder func mockAnswers(logo: URL, video: URL) -> [Stub] {
   Stub(.get, "/users/42", .json(["id": 42, "name": "Ada", "email": nil]))
   Stub(.get, "/status", .status(503), .text("up again"))
-  Stub(.get, "/robots.txt", .text("Disallow: /").header("Cache-Control", "no-store"))
+  Stub(.get, "/robots.txt", .text("Disallow: /").field("Cache-Control", "no-store"))
   Stub(.get, "/logo.png", .file(logo))
   Stub(.get, "/old", .redirect(to: "/new", status: 307))
   Stub(.post, "/login", .status(204).cookie("session=42; Path=/; HttpOnly"))
   Stub(.get, "/account", .text("yours").requiringBasic(user: "ada", password: "s3cret"))
-  Stub(.get, "/video.mp4", .file(video).header("ETag", "\"v1\"").servingRanges())
+  Stub(.get, "/video.mp4", .file(video).field("ETag", "\"v1\"").servingRanges())
 }
 
 @StubBuilder func mockComputedAnswers() -> [Stub] {
-  Stub(.post, "/echo") { request in .data(request.body).header("X-Call", "\(request.index)") }
+  Stub(.post, "/echo") { request in .data(request.body).field("X-Call", "\(request.index)") }
   Stub(.get, "/time") { .text("\(Date())") }
 }
 
@@ -269,7 +269,7 @@ struct CartTests {
 @Suite(.sharedSession)
 struct HardWiredListings {
   @Test(
-    .mocked(hardWiredSessions: [.shared]) {
+    .mocked(intercepting: [.shared]) {
       Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
     })
   func hardWired() async throws {

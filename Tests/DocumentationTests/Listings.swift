@@ -36,7 +36,7 @@ func readmeInterceptor() {
     ValidateStatus()
     Retry(attempts: 3)
     SetField(.xAPIKey, "…", for: .host("api.example.com"))
-    RequestLogger(.headers, logger: Logger(label: "http"))
+    RequestLogger(.fields, logger: Logger(label: "http"))
     Intercept("language") { request, next in
       var request = request
       request.fields[.acceptLanguage] = "eo"
@@ -133,10 +133,10 @@ func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendab
       SignRequest(signature: sign)
     })
 
-  struct Maintenance: InlineAnswering {
+  struct Maintenance: InlineResponding {
     func canInit(with request: URLRequest) -> Bool { request.url?.path != "/status" }
 
-    func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    func respondInline(_ request: InterceptedRequest) -> InlineResponse {
       .response(
         InterceptedResponse(
           to: request, status: .serviceUnavailable, fields: [.contentType: "text/plain", .retryAfter: "60"],

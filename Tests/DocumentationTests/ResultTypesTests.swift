@@ -18,10 +18,10 @@ struct ResultTypesTests {
     InterceptorChain("own", for: .any, links)
   }
 
-  private struct Named: InlineAnswering, GuardingInterceptor {
+  private struct Named: InlineResponding, GuardingInterceptor {
     let name: String
 
-    func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    func respondInline(_ request: InterceptedRequest) -> InlineResponse {
       .response(InterceptedResponse(to: request, body: .text(name)))
     }
 
@@ -110,20 +110,20 @@ struct ResultTypesTests {
     #if StructuredFields
       let field: ArchiveCache.CacheStatusField = .always
     #endif
-    let drafts = Locked<[ResponseDraft]>([])
+    let drafts = Locked<[StorableResponse]>([])
     let archive = ArchiveCache { configuration in
       #if StructuredFields
         configuration.cacheStatus = field
       #endif
       configuration.willStore = { response in
         response.tags.insert("articles")
-        let seen: ResponseDraft = response
+        let seen: StorableResponse = response
         drafts.withLock { $0.append(seen) }
       }
     }
     let events = archive.events()
     let mock = MockInterceptor {
-      Stub(.get, "https://api.example.com/articles/1", .text("one").header("Cache-Control", "max-age=60"))
+      Stub(.get, "https://api.example.com/articles/1", .text("one").field("Cache-Control", "max-age=60"))
     }
     let registry = InterceptorRegistry {
       archive
@@ -171,7 +171,7 @@ struct ResultTypesTests {
   @Test("a rewriter tells in `HostExplanation`, `HostCounters` and `HostEvent` what it did and would do")
   func rewriter() async throws {
     var policy = HostRewriter.Policy.require
-    policy.stagger = nil
+    policy.connectionAttemptDelay = nil
     let rewriter = HostRewriter(rules: try HostRules(["api.example.com": ["203.0.113.7"]]), policy: policy)
     let explanation: HostExplanation = await rewriter.explain(Self.url)
     #expect(explanation.host?.hasPrefix("api.example.com") == true, "\(explanation)")
@@ -197,7 +197,7 @@ struct ResultTypesTests {
   func mocks() async throws {
     let policy: MockResponse = .status(404)
     let mock = MockInterceptor(.init(unmatched: policy)) {
-      Stub(.get, "/two", .text("2")).where(.header("Accept", "text/plain"), .header("X-Number", "2"))
+      Stub(.get, "/two", .text("2")).where(.field("Accept", "text/plain"), .field("X-Number", "2"))
       stub(at: Self.url, .expired)
       Stub(.get, "/unused", .text("1")).required
     }
@@ -211,7 +211,7 @@ struct ResultTypesTests {
     #expect(error?.code == .serverCertificateHasBadDate)
     let calls: MockRequests = mock.requests("/two")
     let last: MockRequest = try #require(calls.last)
-    #expect(calls.count == 2 && last.header("x-number") == "2" && last.method == "GET")
+    #expect(calls.count == 2 && last.field("x-number") == "2" && last.method == "GET")
     let issues: [MockIssue] = mock.issues
     #expect(issues.map(\.kind) == [.unused, .unmatched], "\(issues)")
   }

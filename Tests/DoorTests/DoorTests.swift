@@ -26,7 +26,7 @@
       let made = try await door.sendMocked(Door.Request(method: "POST", url: Self.users, body: #"{"name": "Grace"}"#))
       #expect(made.status == 201 && made.body == "made")
       let asked = MockInterceptor.current.requests.map { $0 }
-      #expect(asked.map(\.method) == ["GET", "POST"] && asked.first?.header("X-Trace") == "7")
+      #expect(asked.map(\.method) == ["GET", "POST"] && asked.first?.field("X-Trace") == "7")
     }
 
     @Test("a request that no stub matches fails, and the report names the nearest stub", arguments: Door.allCases)
@@ -123,7 +123,7 @@
         }
         let away = origin.url("/echo", host: "::1").absoluteString
         origin.reply(to: "/away") { _ in Reply(302, [("Location", away)]) }
-        let registry = InterceptorRegistry(configuration: .ephemeral) { Retry(first: .zero) }
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Retry(initialDelay: .zero) }
         let retried = try await door.send(origin.url("/busy"), through: registry)
         #expect(retried.body == "there")
         let request = Door.Request(url: origin.url("/away"), fields: ["Authorization": "secret"])

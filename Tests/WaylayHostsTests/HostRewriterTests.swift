@@ -106,7 +106,7 @@ struct HostRewriterTests {
     #expect(try await answer(rewriter, "https://a.test/", over: network) == "203.0.113.2")
     let attempts = [await events.next()?.attempt, await events.next()?.attempt]
     #expect(attempts.map { $0?.candidate?.source } == ["book", "book"])
-    #expect(attempts.map { $0?.outcome } == [.refused, .answered])
+    #expect(attempts.map { $0?.outcome } == [.refused, .responded])
     #expect(attempts.allSatisfy { $0?.candidate?.isStale == false && $0?.candidate?.age != nil })
   }
 

@@ -80,13 +80,13 @@ struct ExportTests {
       Stub(
         .post, "https://api.test/users/%2A?token=*&page=2",
         .json(text: "{\"name\":\n\"Ada\"}", status: 201)
-          .addingHeader("X-Note", "a \"quote\""))
+          .addingField("X-Note", "a \"quote\""))
     #expect(
       source == """
         Stub(
           .post, "https://api.test/users/%2A?token=*&page=2",
           .json(text: "{\\"name\\":\\n\\"Ada\\"}", status: 201)
-            .addingHeader("X-Note", "a \\"quote\\""))
+            .addingField("X-Note", "a \\"quote\\""))
         """)
     let mocked = InterceptorRegistry(logger: .recording()) { MockInterceptor { stub } }
     let (data, response) = try await mocked.data(for: request)

@@ -34,7 +34,7 @@ struct SearchTests {
         all.count == 6 && all.failed == 1 && all.open == 0 && all.fromNetwork == 6 && all.archiveHits == 0
           && all.mocked == 0)
       #expect(all.statuses == [200: 5, 404: 1])
-      #expect(all.onNewConnections + all.onKeptConnections == 6 && all.onKeptConnections >= 3)
+      #expect(all.newConnections + all.reusedConnections == 6 && all.reusedConnections >= 3)
       #expect(all.hosts.map(\.name) == ["127.0.0.1"] && all.hosts[0].count == 6 && all.hosts[0].errors == 2)
       #expect(all.bytesReceived == all.hosts[0].bytes && all.bytesReceived > 1000)
       #expect(

@@ -12,7 +12,7 @@ struct LimitTests {
     "no more than the limit are under way for a host, those that wait are served in their order, others pass",
     arguments: [1, 2])
   func concurrency(most allowed: Int) async throws {
-    let limit = ConcurrencyLimit(allowed)
+    let limit = ConcurrencyLimit(perHost: allowed)
     let (running, most, order) = (Locked(0), Locked(0), Log<Int>())
     let gate = Waiting()
     gate.close()
@@ -49,7 +49,7 @@ struct LimitTests {
 
   @Test("a place is kept until the body has been read, has failed or was dropped")
   func bodies() async throws {
-    let limit = ConcurrencyLimit(1)
+    let limit = ConcurrencyLimit(perHost: 1)
     let script = Script { request, number in
       InterceptedResponse(
         to: request,
@@ -72,7 +72,7 @@ struct LimitTests {
   @Test("a rate is kept: as many as the limit at once, then one by one, in order, for each host")
   func rate() async throws {
     let clock = MockClock()
-    let limit = RateLimit(2, per: .seconds(1), clock: clock)
+    let limit = RateLimit(perHost: 2, every: .seconds(1), clock: clock)
     let script = Script(.ok)
     var loads: [Task<Void, any Error>] = []
     for number in 1...6 {
@@ -102,7 +102,7 @@ struct LimitTests {
     try await withOrigin { origin in
       origin.reply(to: "/data") { _ in Reply(200, [], .whole(Data(count: 1000))) }
       let clock = MockClock(isAutomatic: true)
-      let conditions = Conditions(clock: clock)
+      let conditions = NetworkConditions(clock: clock)
       let registry = InterceptorRegistry { conditions }
       let request = URLRequest(url: origin.url("/data"))
       #expect(try await registry.data(for: request).0.count == 1000)
@@ -135,7 +135,7 @@ struct LimitTests {
       } refresh: { _ in
         ""
       }
-      ConcurrencyLimit(4)
+      ConcurrencyLimit(perHost: 4)
       Retry()
       ValidateStatus()
     }
@@ -155,9 +155,9 @@ struct LimitTests {
         } refresh: { _ in
           ""
         }
-        ConcurrencyLimit(4)
-        RateLimit(10, per: .seconds(1))
-        Conditions()
+        ConcurrencyLimit(perHost: 4)
+        RateLimit(perHost: 10, every: .seconds(1))
+        NetworkConditions()
       })
     #expect(lines.all.count == count)
   }

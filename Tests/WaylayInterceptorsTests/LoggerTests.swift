@@ -40,15 +40,15 @@ struct LoggerTests {
   @Test("each level logs what it says, without credentials")
   func levels() async throws {
     #expect(try await log(.none, request, response).isEmpty)
-    for detail in [RequestLogger.Detail.basic, .headers, .body] {
+    for detail in [RequestLogger.Detail.basic, .fields, .body] {
       let lines = try await log(detail, request, response)
       let text = lines.joined(separator: "\n")
       #expect(!text.contains("pl4nted"), "\(text)")
       #expect(lines.count == 2 && text.contains("→ POST http://api.example.com/v1?") && text.contains("q=cats"))
       #expect(text.contains("← 201 from network in "))
-      #expect(text.contains("User-Agent: app/1.0") == (detail >= .headers))
-      #expect(text.contains("Server: test") == (detail >= .headers))
-      #expect(text.contains("curl --globoff") == (detail >= .headers))
+      #expect(text.contains("User-Agent: app/1.0") == (detail >= .fields))
+      #expect(text.contains("Server: test") == (detail >= .fields))
+      #expect(text.contains("curl --globoff") == (detail >= .fields))
       #expect(text.contains("Ada") == (detail >= .body) && text.contains(#""id": 7"#) == (detail >= .body), "\(text)")
     }
   }

@@ -64,7 +64,7 @@ struct RetryTests {
     let clock = MockClock(isAutomatic: true)
     let script = Script(
       .serviceUnavailable, .ok, fields: [.retryAfter: value, .date: "Sun, 06 Nov 1994 08:49:37 GMT"])
-    let retry = Retry(first: .milliseconds(400), clock: clock)
+    let retry = Retry(initialDelay: .milliseconds(400), clock: clock)
     #expect(try await retry.load(.example, script).status == .ok)
     let waited = clock.now.offset / .seconds(1)
     #expect(waited >= seconds && waited <= seconds + 0.1, "\(waited)")
@@ -90,7 +90,7 @@ struct RetryTests {
     var (most, sum) = (0.0, 0.0)
     for _ in 1...50 {
       let clock = MockClock(isAutomatic: true)
-      _ = try await Retry(attempts: 5, first: .seconds(1), longest: .seconds(4), clock: clock)
+      _ = try await Retry(attempts: 5, initialDelay: .seconds(1), maximumDelay: .seconds(4), clock: clock)
         .load(.example, Script(.serviceUnavailable))
       let waited = clock.now.offset / .seconds(1)
       // 1 + 2 + 4 + 4

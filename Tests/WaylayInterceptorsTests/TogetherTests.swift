@@ -29,12 +29,12 @@
           }
           return "t\(number)"
         }
-        ConcurrencyLimit(16)
-        RateLimit(1_000_000, per: .seconds(1), clock: clock)
+        ConcurrencyLimit(perHost: 16)
+        RateLimit(perHost: 1_000_000, every: .seconds(1), clock: clock)
         Tracing(for: scope, tracer: NoOpTracer())
         TrafficMetrics(factory: NOOPMetricsHandler.instance)
         SetField(.xAPIKey, "key", for: scope)
-        Conditions(clock: clock)
+        NetworkConditions(clock: clock)
       }
     }
 

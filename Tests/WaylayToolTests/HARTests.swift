@@ -113,7 +113,7 @@
             Stub(
               .get, "https://api.example.com/users/1?page=2&token=*",
               .json(text: "{\"id\":1,\"access_token\":\"REDACTED\"}")
-                .addingHeader("ETag", "\"7\""))
+                .addingField("ETag", "\"7\""))
 
             """#)
         // The same, compiled.
@@ -121,7 +121,7 @@
           Stub(
             .get, "https://api.example.com/users/1?page=2&token=*",
             .json(text: "{\"id\":1,\"access_token\":\"REDACTED\"}")
-              .addingHeader("ETag", "\"7\""))
+              .addingField("ETag", "\"7\""))
         }
         let registry = InterceptorRegistry { mock }
         let url = try #require(URL(string: "https://api.example.com/users/1?page=2&token=other"))
@@ -140,7 +140,7 @@
         #expect(end.code == 0 && end.json["count"] as? Int == 1, "\(end)")
         let source = try waylay.text("stubs.swift")
         #expect(source.contains(".jsonSubset([\"name\": \"Ada\"])") && source.contains(".status(201)"), "\(source)")
-        #expect(source.contains("    .header(\"Authorization\"),\n") && !source.contains(Self.secret))
+        #expect(source.contains("    .field(\"Authorization\"),\n") && !source.contains(Self.secret))
       }
     }
 

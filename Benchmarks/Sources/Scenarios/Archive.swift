@@ -80,12 +80,12 @@ private struct Storable: RequestInterceptor {
 }
 
 /// The least that anything can do which remembers answers.
-private final class Remembering: InlineAnswering, @unchecked Sendable {
+private final class Remembering: InlineResponding, @unchecked Sendable {
   // Unchecked: what is remembered is touched behind the lock only.
   private let lock = NSLock()
   private var answers: [String: Data] = [Answer.url.absoluteString: Answer.body]
 
-  func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+  func respondInline(_ request: InterceptedRequest) -> InlineResponse {
     guard let body = lock.withLock({ answers[request.url.absoluteString] }) else { return .next(request) }
     return .response(InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(body)))
   }

@@ -17,7 +17,7 @@ public struct HitRatio: Sendable {
       let trace = ZipfTrace(keys: 10_000, exponent: exponent).keys(300_000)
       var other = LeastRecentlyUsed(capacity: 500)
       let otherHits = trace.count { other.access($0) }
-      let store = StoreBenchmark(limits: StoreLimits(bytes: 1 << 30, count: 500, lowWater: 1))
+      let store = StoreBenchmark(limits: StoreLimits(bytes: 1 << 30, count: 500, evictionTarget: 1))
       let hits = try trace.count { number in
         let item = StoreBenchmark.Item("\(number)")
         if store.contains(item) == true { return true }

@@ -22,11 +22,11 @@ extension Scenario {
         }
       ),
       ("RequestLogger, lines", RequestLogger(.basic, logger: lines)),
-      ("ConcurrencyLimit", ConcurrencyLimit(1000)),
-      ("RateLimit", RateLimit(1_000_000_000, per: .seconds(1))),
+      ("ConcurrencyLimit", ConcurrencyLimit(perHost: 1000)),
+      ("RateLimit", RateLimit(perHost: 1_000_000_000, every: .seconds(1))),
       ("Tracing", Tracing(for: .http)),
       ("TrafficMetrics", TrafficMetrics()),
-      ("Conditions, none", Conditions()),
+      ("NetworkConditions, none", NetworkConditions()),
       ("RequestSigner, HMAC", RequestSigner.hmac(key: Data("key".utf8), over: [], into: .xAPIKey, for: .http)),
     ]
     let single = links.map { name, link in load("link: \(name)", against: plain, [link]) }

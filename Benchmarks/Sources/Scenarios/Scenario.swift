@@ -177,15 +177,15 @@ extension URLSession {
 }
 
 /// Answers by itself, inside the loading system's call.
-struct Answering: InlineAnswering {
-  func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+struct Answering: InlineResponding {
+  func respondInline(_ request: InterceptedRequest) -> InlineResponse {
     .response(InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(Answer.body)))
   }
 }
 
 /// Passes on, inside the loading system's call.
-struct Passing: InlineAnswering {
-  func answerInline(_ request: InterceptedRequest) -> InlineAnswer { .next(request) }
+struct Passing: InlineResponding {
+  func respondInline(_ request: InterceptedRequest) -> InlineResponse { .next(request) }
 }
 
 /// The same as interceptors are written that have not measured anything.

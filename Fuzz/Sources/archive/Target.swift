@@ -32,7 +32,7 @@ private func record(_ bytes: [UInt8]) {
   ]
   for request in requests { use([record], request, ArchivePolicy.Response(status: 304, fields: [:], requestTime: now, responseTime: now)) }
   _ = record.completed(bodyLength: 3) ?? record.truncated(at: 3)
-  _ = record.facts(at: now)
+  _ = record.metadata(at: now)
 }
 
 // Two modules have it.

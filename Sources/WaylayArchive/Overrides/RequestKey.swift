@@ -9,7 +9,7 @@ struct RequestKey: Sendable {
   /// The URL as it may be read by the user who lists the archive.
   let listedURL: String
   /// Request fields that do not count where `Vary` names them, in lower case.
-  let ignoredHeaders: Set<String>
+  let ignoredFields: Set<String>
 
   /// Whether the app has said who the user is, so that nobody has to guess it.
   let isAttributed: Bool
@@ -50,7 +50,7 @@ struct RequestKey: Sendable {
       address.text, own: configuration.keyFor?(request.urlRequest),
       digest: configuration.keepsQueryValues ? nil : digest)
     listedURL = configuration.keepsQueryValues ? address.text : url.redacted
-    ignoredHeaders = rules.isEmpty ? [] : Set(rules.flatMap(\.headers))
+    ignoredFields = rules.isEmpty ? [] : Set(rules.flatMap(\.fields))
     key = ArchiveKey(
       bytes: Array(self.prefix.utf8) + resource.text, partition: partition.map { ArchivePartition($0) } ?? .shared)
   }
@@ -268,7 +268,7 @@ struct KeyText: Sendable {
 /// ```swift
 /// configuration.keys = [
 ///   .ignoringQueryItems(["utm_*", "signature", "expires"]),
-///   .ignoringHeaders(["User-Agent"], for: .host("api.example.com")),
+///   .ignoringFields(["User-Agent"], for: .host("api.example.com")),
 ///   .byBody(for: .host("api.example.com").path("/graphql")),
 /// ]
 /// ```
@@ -277,7 +277,7 @@ struct KeyText: Sendable {
 public struct KeyRule: Sendable {
   let scope: InterceptorChain.Scope
   var queryItems: [String] = []
-  var headers: [String] = []
+  var fields: [String] = []
   var bodyMethods: Set<String> = []
   var sortsQuery = false
 
@@ -295,8 +295,8 @@ public struct KeyRule: Sendable {
   }
 
   /// Ignores request fields even if a response's `Vary` names them.
-  public static func ignoringHeaders(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
-    KeyRule(scope: scope, headers: names.map { $0.lowercased() })
+  public static func ignoringFields(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
+    KeyRule(scope: scope, fields: names.map { $0.lowercased() })
   }
 
   /// Makes requests with a body answerable from the archive like a `GET`, keyed by their body: for GraphQL and other

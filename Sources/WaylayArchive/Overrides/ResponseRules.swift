@@ -97,7 +97,7 @@ extension Duration {
 /// When the server validates a stored response (`304`), its new head passes through here as well, with the fields that
 /// the server changed: removed fields do not come back. Tags and pins keep their earlier values, and rejecting such a
 /// head removes the response.
-public struct ResponseDraft: Sendable {
+public struct StorableResponse: Sendable {
   /// The request.
   public let request: URLRequest
   /// The response's status.
@@ -131,7 +131,7 @@ public struct ResponseDraft: Sendable {
   }
 }
 
-extension ResponseDraft: CustomStringConvertible {
+extension StorableResponse: CustomStringConvertible {
   /// Status and URL on one line, suitable for a log: without fields, and without query values.
   public var description: String { "\(status.code) \(request.url?.redacted ?? "<no URL>")" }
 }

@@ -162,9 +162,9 @@ extension CacheRecord {
 
 extension CacheRecord {
   /// What the record says, line by line, for people: no values of request fields, and no bodies.
-  func facts(at now: CacheTime) -> [(name: String, value: String)] {
+  func metadata(at now: CacheTime) -> [(name: String, value: String)] {
     let age = age(at: now) / 1000
-    var facts = [
+    var metadata = [
       ("status", method == .head ? "\(status), head alone" : "\(status)"), ("date", HTTPDate.text(seconds: date)),
       ("age", "\(age) s"), ("lifetime", "\(lifetime) s from \(lifetimeSource)"),
       ("time to live", "\(lifetime.subtractingSaturating(age)) s"),
@@ -172,27 +172,27 @@ extension CacheRecord {
     for (name, seconds) in [
       ("stale-while-revalidate", directives.staleWhileRevalidate), ("stale-if-error", directives.staleIfError),
     ] {
-      if let seconds, seconds > 0 { facts.append((name, "\(seconds) s")) }
+      if let seconds, seconds > 0 { metadata.append((name, "\(seconds) s")) }
     }
     let marks = [
       ("no-cache", directives.isNoCache), ("must-revalidate", directives.isMustRevalidate),
       ("immutable", directives.isImmutable), ("invalidated", flags.contains(.invalidated)),
       ("body without its coding", flags.contains(.decoded)),
     ]
-    facts += marks.filter(\.1).map { ("marked", $0.0) }
-    if let entityTag { facts.append(("ETag", entityTag)) }
-    if let lastModified { facts.append(("Last-Modified", lastModified)) }
+    metadata += marks.filter(\.1).map { ("marked", $0.0) }
+    if let entityTag { metadata.append(("ETag", entityTag)) }
+    if let lastModified { metadata.append(("Last-Modified", lastModified)) }
     switch vary {
     case .nothing: break
-    case .fields(let names): facts.append(("Vary", names.joined(separator: ", ")))
-    case .anything: facts.append(("Vary", "*"))
+    case .fields(let names): metadata.append(("Vary", names.joined(separator: ", ")))
+    case .anything: metadata.append(("Vary", "*"))
     }
     if let extent {
-      facts.append(("stored bytes", ContentRange(extent, of: completeLength).value))
+      metadata.append(("stored bytes", ContentRange(extent, of: completeLength).value))
     } else if let completeLength {
-      facts.append(("length", "\(completeLength)"))
+      metadata.append(("length", "\(completeLength)"))
     }
-    return facts
+    return metadata
   }
 }
 

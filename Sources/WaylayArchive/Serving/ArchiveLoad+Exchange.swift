@@ -104,7 +104,7 @@ extension ArchiveLoad {
   /// What the rules say about a response, the app's own among them.
   struct Judgement {
     var outcome: ResponseOutcome
-    var draft: ResponseDraft?
+    var draft: StorableResponse?
     /// When the request was sent, as ``Changes`` counts.
     var moment: UInt64 = 0
   }
@@ -127,8 +127,8 @@ extension ArchiveLoad {
       return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
     }
     let request = request.urlRequest
-    @Sendable func draft(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ResponseDraft {
-      var draft = ResponseDraft(request: request, status: status, length: length, fields: fields)
+    @Sendable func draft(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> StorableResponse {
+      var draft = StorableResponse(request: request, status: status, length: length, fields: fields)
       willStore(&draft)
       return draft
     }

@@ -110,7 +110,7 @@ extension ArchiveLoad {
     }
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
-    engine.parts.add(entry, store, engine.reporter)
+    engine.quotas.add(entry, store, engine.reporter)
     engine.reporter.report(event(.stored, reason: reason, bytes: bytes))
     outcome?.note(.stored(bytes))
     return nil

@@ -70,11 +70,11 @@ struct ArchiveLoad: Sendable {
     place = RequestKey(request, body: body, challenge: request[AnsweredChallengeKey.self], configuration) {
       store.digest($0)
     }
-    asked = CacheRequest(request, ignoring: place.ignoredHeaders)
+    asked = CacheRequest(request, ignoring: place.ignoredFields)
     // A user whom the app has named needs no guess.
     if !place.isAttributed {
       asked.userCookies = configuration.userCookies
-      if !place.ignoredHeaders.isEmpty { asked.cookie = request.fields[.cookie] }
+      if !place.ignoredFields.isEmpty { asked.cookie = request.fields[.cookie] }
     }
     options = CacheOptions(mode: mode, isKeyedByBody: body != nil)
     var policy = ArchivePolicy { store.digest($0) }

@@ -67,7 +67,7 @@ public struct Intercept: RequestInterceptor {
 /// ```
 ///
 /// The scope has no default: say who gets the value. A request to anybody else, on a redirect too, passes unchanged.
-public struct SetField: OrderChecking {
+public struct SetField: ChainValidating {
   private let field: HTTPField.Name
   private let value: @Sendable () -> String
   private let scope: InterceptorChain.Scope

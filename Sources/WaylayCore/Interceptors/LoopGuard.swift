@@ -19,7 +19,7 @@ import Foundation
 /// does not recognize a fresh request to an intercepted session from a detached task, nor on Apple platforms, where the
 /// loading system starts the request elsewhere: there, an interceptor that makes its own requests uses a session that
 /// is not intercepted, or a direct load.
-public struct LoopGuard: InlineAnswering {
+public struct LoopGuard: InlineResponding {
   /// The name to print in the error's path.
   public let name: String
   private let limit: Int
@@ -44,7 +44,7 @@ public struct LoopGuard: InlineAnswering {
   }
 
   /// Does the same inline.
-  public func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { .next(try enter(request).0) }
+  public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { .next(try enter(request).0) }
 
   private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {
     let outer = Lineage.current ?? request.storage.lineage

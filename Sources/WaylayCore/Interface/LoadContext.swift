@@ -14,7 +14,7 @@ public final class LoadContext: Sendable {
   /// The credential storage; `nil` for none.
   public let credentialStorage: URLCredentialStorage?
   /// Header fields added to every request that does not set them itself.
-  public let additionalHeaders: [String: String]
+  public let additionalFields: [String: String]
   /// The cache policy for requests with `useProtocolCachePolicy`, which have none of their own.
   public let cachePolicy: URLRequest.CachePolicy
   /// Seconds without progress after which a load times out. A request's own `timeoutInterval` takes precedence unless
@@ -32,7 +32,7 @@ public final class LoadContext: Sendable {
     sendsCookies = configuration.httpShouldSetCookies
     cookieAcceptPolicy = configuration.httpCookieAcceptPolicy
     credentialStorage = configuration.urlCredentialStorage
-    additionalHeaders = Dictionary(
+    additionalFields = Dictionary(
       (configuration.httpAdditionalHeaders ?? [:]).compactMap { name, value in
         (name.base as? String).map { ($0, String(describing: value)) }
       },
@@ -49,7 +49,7 @@ public final class LoadContext: Sendable {
     sendsCookies = false
     cookieAcceptPolicy = .never
     credentialStorage = nil
-    additionalHeaders = [:]
+    additionalFields = [:]
     cachePolicy = .useProtocolCachePolicy
     requestTimeout = Self.defaultRequestTimeout
     resourceTimeout = 7 * 24 * 60 * 60
@@ -59,7 +59,7 @@ public final class LoadContext: Sendable {
   func hasSameSettings(as other: LoadContext) -> Bool {
     cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies
       && cookieAcceptPolicy == other.cookieAcceptPolicy
-      && credentialStorage === other.credentialStorage && additionalHeaders == other.additionalHeaders
+      && credentialStorage === other.credentialStorage && additionalFields == other.additionalFields
       && cachePolicy == other.cachePolicy && requestTimeout == other.requestTimeout
       && resourceTimeout == other.resourceTimeout
   }
@@ -69,9 +69,9 @@ public final class LoadContext: Sendable {
 
   /// A field's name as the session's configuration spells it, which the loading system's requests do not keep.
   func spelling(of name: String, with value: String) -> String {
-    guard !additionalHeaders.isEmpty, additionalHeaders[name] == nil else { return name }
+    guard !additionalFields.isEmpty, additionalFields[name] == nil else { return name }
     let lowercased = name.lowercased()
-    return additionalHeaders.first { $0.value == value && $0.key.lowercased() == lowercased }?.key ?? name
+    return additionalFields.first { $0.value == value && $0.key.lowercased() == lowercased }?.key ?? name
   }
 }
 

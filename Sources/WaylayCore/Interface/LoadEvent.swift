@@ -48,7 +48,7 @@ public struct LoadEvent: Sendable {
     /// The load failed or was cancelled.
     public static let failed = Kind(description: "failed")
     /// An interceptor's response was dropped because its load had been cancelled.
-    public static let answerDropped = Kind(description: "answerDropped")
+    public static let responseDropped = Kind(description: "responseDropped")
     /// Credentials that an interceptor set were not sent, because a redirect has led to another origin; the error names
     /// them and the interceptor.
     public static let credentialsWithheld = Kind(description: "credentialsWithheld")

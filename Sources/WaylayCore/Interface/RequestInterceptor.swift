@@ -72,8 +72,8 @@ extension RequestInterceptor {
 /// if you have measured that the thread hop costs too much.
 ///
 /// ```swift
-/// struct Greeting: InlineAnswering {
-///   func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+/// struct Greeting: InlineResponding {
+///   func respondInline(_ request: InterceptedRequest) -> InlineResponse {
 ///     request.url.path == "/hello" ? .response(InterceptedResponse(to: request, body: .text("hello"))) : .next(request)
 ///   }
 /// }
@@ -84,20 +84,20 @@ extension RequestInterceptor {
 /// uses. It must not block, and on Linux it must not make or resume a task of any session (platform facts P18 and P22).
 /// It sees requests for which `canInit` returned `true`, after `canonicalRequest`.
 ///
-/// The chain asks an interceptor inline only if all interceptors before it are `InlineAnswering` too, and only in
+/// The chain asks an interceptor inline only if all interceptors before it are `InlineResponding` too, and only in
 /// sessions on Linux; elsewhere, and in direct loads, it calls `startLoading`. Both methods therefore have to agree.
-/// The default `startLoading` does what `answerInline` returns.
-public protocol InlineAnswering: RequestInterceptor {
+/// The default `startLoading` does what `respondInline` returns.
+public protocol InlineResponding: RequestInterceptor {
   /// Returns the answer to `request`, if it is available at once.
   ///
   /// The call must have no side effects unless it answers: `startLoading` may follow with the same request.
   ///
   /// - Throws: The error that fails the load; see ``RequestInterceptor/startLoading(_:next:)``.
-  func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer
+  func respondInline(_ request: InterceptedRequest) throws -> InlineResponse
 }
 
-/// What an ``InlineAnswering`` interceptor does with a request.
-public enum InlineAnswer: Sendable {
+/// What an ``InlineResponding`` interceptor does with a request.
+public enum InlineResponse: Sendable {
   /// Answers the request with this response.
   case response(InterceptedResponse)
   /// Passes the request on, changed or unchanged; the interceptor does not see the response.
@@ -107,22 +107,22 @@ public enum InlineAnswer: Sendable {
   case startLoading
 }
 
-extension InlineAnswering {
-  /// Does what ``answerInline(_:)`` returns.
+extension InlineResponding {
+  /// Does what ``respondInline(_:)`` returns.
   ///
-  /// - Throws: `WaylayError.missingAnswer` if that leaves the answer to this method and the type does not
+  /// - Throws: `WaylayError.missingResponse` if that leaves the answer to this method and the type does not
   ///   implement it.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    switch try answerInline(request) {
+    switch try respondInline(request) {
     case .response(let response): return response
     case .next(let request): return try await next(request)
     case .startLoading:
       throw WaylayError(
-        .missingAnswer,
+        .missingResponse,
         "\(name) leaves its answer to startLoading, which it does not implement: implement startLoading(_:next:), or "
-          + "answer in answerInline(_:).",
+          + "answer in respondInline(_:).",
         interceptor: name, url: request.url, requestID: request.id)
     }
   }
@@ -131,13 +131,13 @@ extension InlineAnswering {
 /// An interceptor that knows what is wrong with a chain it stands in, such as another one that belongs before it.
 ///
 /// ```swift
-/// extension Sign: OrderChecking {
+/// extension Sign: ChainValidating {
 ///   func problems(in chain: InterceptorChain) -> [String] {
 ///     chain.interceptors.last is Self ? [] : ["is followed by others, which may change what it has signed"]
 ///   }
 /// }
 /// ```
-public protocol OrderChecking: RequestInterceptor {
+public protocol ChainValidating: RequestInterceptor {
   /// What is wrong, as what follows the interceptor's name. It is reported when a chain is registered: to the
   /// registry's logger, or without one to standard error.
   func problems(in chain: InterceptorChain) -> [String]

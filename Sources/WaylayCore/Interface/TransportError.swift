@@ -13,7 +13,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// The app receives a `URLError` with ``code``, and this error under `NSUnderlyingErrorKey`.
+/// The app receives a `URLError` with ``urlErrorCode``, and this error under `NSUnderlyingErrorKey`.
 public struct TransportError: LoadError {
   /// How far the exchange had progressed. A struct, so that new phases can be added.
   public struct Phase: Hashable, Sendable, CustomStringConvertible {
@@ -39,10 +39,10 @@ public struct TransportError: LoadError {
     public static let unknown = Phase("unknown")
   }
 
-  /// The `URLError` code that the app sees.
-  public let code: URLError.Code
   /// Why there was no response.
-  public let cause: ErrorCode<TransportError>
+  public let code: ErrorCode<TransportError>
+  /// The `URLError` code that the app sees.
+  public let urlErrorCode: URLError.Code
   /// How far the exchange had progressed.
   public let phase: Phase
   /// The number of request bytes that left this machine; `nil` if the transport cannot tell.
@@ -61,19 +61,19 @@ public struct TransportError: LoadError {
   /// Makes a transport error.
   ///
   /// - Parameters:
-  ///   - code: The code that the app sees.
-  ///   - cause: Why there was no response; derived from the code or an underlying `POSIXError` by default.
+  ///   - urlErrorCode: The `URLError` code that the app sees.
+  ///   - code: Why there was no response; derived from that code or an underlying `POSIXError` by default.
   ///   - phase: How far the exchange had progressed.
   ///   - requestBytesSent: The number of request bytes that left this machine; `nil` if unknown.
   ///   - address: The dialed address, as `ip:port`.
   ///   - message: What happened.
   ///   - underlying: The underlying library's error.
   public init(
-    _ code: URLError.Code, cause: ErrorCode<TransportError>? = nil, phase: Phase = .unknown,
+    _ urlErrorCode: URLError.Code, code: ErrorCode<TransportError>? = nil, phase: Phase = .unknown,
     requestBytesSent: Int64? = nil, address: String? = nil, message: String, underlying: (any Error)? = nil
   ) {
-    self.code = code
-    self.cause = cause ?? ErrorCode(code, underlying: underlying)
+    self.code = code ?? ErrorCode(urlErrorCode, underlying: underlying)
+    self.urlErrorCode = urlErrorCode
     self.phase = phase
     self.requestBytesSent = requestBytesSent
     self.address = address
@@ -83,19 +83,19 @@ public struct TransportError: LoadError {
 }
 
 extension TransportError {
-  /// Cause, message, phase, address and code on one line, with the URL and the load if known. URLs appear without user
-  /// info, query values and fragment.
+  /// Code, message, phase, address and `URLError` code on one line, with the URL and the load if known. URLs appear
+  /// without user info, query values and fragment.
   public var description: String {
-    let place = [phase == .unknown ? nil : phase.description, address, "URLError \(code.rawValue)"]
+    let place = [phase == .unknown ? nil : phase.description, address, "URLError \(urlErrorCode.rawValue)"]
     var text =
-      "TransportError.\(cause): \(message) [\(place.compactMap { $0 }.joined(separator: ", "))]"
+      "TransportError.\(code): \(message) [\(place.compactMap { $0 }.joined(separator: ", "))]"
     if let url { text += " [\(url.redacted)]" }
     if let requestID { text += " [load \(requestID)]" }
     return text
   }
 
   /// Whether the error is about the network rather than about the request or the app.
-  public var isNetworkFailure: Bool { !Self.ofRequest.contains(code) }
+  public var isNetworkFailure: Bool { !Self.ofRequest.contains(urlErrorCode) }
 
   private static let ofRequest: Set<URLError.Code> = [
     .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired,
@@ -105,10 +105,10 @@ extension TransportError {
   ]
 }
 
-/// Why the network gave no response: the ``TransportError/cause``.
+/// Why the network gave no response: the ``TransportError/code``.
 ///
 /// ```swift
-/// } catch let error as TransportError where error.cause == .refused {
+/// } catch let error as TransportError where error.code == .refused {
 /// ```
 extension ErrorCode where Domain == TransportError {
   /// No address was found for the host.

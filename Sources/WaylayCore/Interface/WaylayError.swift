@@ -6,7 +6,7 @@ import Foundation
 /// do {
 ///   _ = try await session.data(from: url)
 /// } catch let error as URLError {
-///   if let cause = error.cause(as: TransportError.self), cause.cause == .certificateExpired { … }
+///   if let cause = error.cause(as: TransportError.self), cause.code == .certificateExpired { … }
 ///   if let cause = error.loadError { print(cause.code, cause.message) }
 /// }
 /// ```
@@ -185,7 +185,7 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and pass
   /// `CancellationError` on.
-  public static var answeredAfterCancellation: Self { Self("answeredAfterCancellation") }
+  public static var respondedAfterCancellation: Self { Self("respondedAfterCancellation") }
   /// A one-shot body was read a second time.
   ///
   /// Collect the body into data before you pass it on, or make it replayable: ``MessageBody/isReplayable`` tells
@@ -250,10 +250,10 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Make a new session from a live registry, and invalidate a registry only after its sessions.
   public static var registryInvalidated: Self { Self("registryInvalidated") }
-  /// An interceptor left its answer to `startLoading` but does not implement it: see ``InlineAnswering``.
+  /// An interceptor left its answer to `startLoading` but does not implement it: see ``InlineResponding``.
   ///
-  /// Implement `startLoading`, or answer in `answerInline`.
-  public static var missingAnswer: Self { Self("missingAnswer") }
+  /// Implement `startLoading`, or answer in `respondInline`.
+  public static var missingResponse: Self { Self("missingResponse") }
   /// The text is neither a host name, nor an address literal, nor a ``HostPattern``.
   ///
   /// Write only the host, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
@@ -285,7 +285,7 @@ extension WaylayError {
     case .loopDetected: .httpTooManyRedirects
     case .redirectRefused: .redirectToNonExistentLocation
     case .downloadTaskUnsupported, .registryInvalidated, .transportIncapable: .resourceUnavailable
-    case .answeredAfterCancellation: .cancelled
+    case .respondedAfterCancellation: .cancelled
     case .fileNotWritten: .cannotWriteToFile
     default: .unknown
     }

@@ -13,7 +13,7 @@ extension LoadContext {
     if cachePolicy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy {
       request.cachePolicy = cachePolicy
     }
-    if !additionalHeaders.isEmpty { addHeaders(to: &request, origin: origin) }
+    if !additionalFields.isEmpty { addHeaders(to: &request, origin: origin) }
     if bySession {
       if request.value(forHTTPHeaderField: "Cookie") == nil { return false }
       guard request.httpShouldHandleCookies else {
@@ -27,8 +27,8 @@ extension LoadContext {
   /// Adds the session's header fields where the request does not set them itself (P10).
   private func addHeaders(to request: inout URLRequest, origin: URL?) {
     let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
-    guard additionalHeaders.count > Self.few else {
-      for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+    guard additionalFields.count > Self.few else {
+      for (name, value) in additionalFields where request.value(forHTTPHeaderField: name) == nil {
         if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
         request.setValue(value, forHTTPHeaderField: name)
       }
@@ -37,7 +37,7 @@ extension LoadContext {
     // Foundation looks through all fields for each that it is asked for or told.
     var fields = request.allHTTPHeaderFields ?? [:]
     var present = Set(fields.keys.map { $0.lowercased() })
-    for (name, value) in additionalHeaders where present.insert(name.lowercased()).inserted {
+    for (name, value) in additionalFields where present.insert(name.lowercased()).inserted {
       if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
       fields[name] = value
     }

@@ -113,7 +113,7 @@ extension Load {
   /// ``respond(after:)`` has to run.
   ///
   /// - Returns: The response, and whether it is the last: a redirect and a challenge have the load go on.
-  func answerInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
+  func respondInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
     guard let selection = ownership.selection, !selection.inline.isEmpty else { return nil }
     let lineage = try Lineage.deeper(than: ownership.outer, by: registry.lineageEntry, load: self)
     let request = try enter(selection, first, first.urlRequest, nil, lineage)

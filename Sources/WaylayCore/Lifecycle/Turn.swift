@@ -258,11 +258,11 @@ extension Load {
     }
     guard !Task.isCancelled else {
       let error = WaylayError(
-        .answeredAfterCancellation,
+        .respondedAfterCancellation,
         "\(link.name) answered after its load was cancelled; the answer was dropped. Check Task.isCancelled in "
           + "long work.",
         interceptor: link.name, url: url, requestID: id)
-      report(.answerDropped, error: error)
+      report(.responseDropped, error: error)
       throw error
     }
   }
@@ -315,7 +315,7 @@ extension Load {
     case let error as TransportError:
       userInfo[NSLocalizedDescriptionKey] = error.message.withRedactedURLs
       userInfo[NSUnderlyingErrorKey] = error
-      return URLError(error.code, userInfo: userInfo)
+      return URLError(error.urlErrorCode, userInfo: userInfo)
     case let error as WaylayError:
       userInfo[NSLocalizedDescriptionKey] = error.message
       let account = error.code == .timedOut ? state.withLock { $0.timeoutError } : nil
@@ -349,14 +349,14 @@ extension URLError {
 }
 
 /// The links at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the core
-/// knows of ``InlineAnswering``.
+/// knows of ``InlineResponding``.
 struct InlineLinks: Sendable {
-  private let links: [any InlineAnswering]
+  private let links: [any InlineResponding]
 
   init(_ links: [any RequestInterceptor]) {
-    var inline: [any InlineAnswering] = []
+    var inline: [any InlineResponding] = []
     for link in links {
-      guard let link = link as? any InlineAnswering else { break }
+      guard let link = link as? any InlineResponding else { break }
       inline.append(link)
     }
     self.links = inline
@@ -369,7 +369,7 @@ struct InlineLinks: Sendable {
     var request = request
     for link in links {
       do {
-        switch try link.answerInline(request) {
+        switch try link.respondInline(request) {
         case .response(let response):
           try load.check(response, of: link)
           return response

@@ -115,7 +115,7 @@ class InterceptingProtocol: PlatformProtocol {
       return []
     }
     do {
-      guard let answer = try load.answerInline() else {
+      guard let answer = try load.respondInline() else {
         relay(client, load) { try await load.respond() }
         return []
       }

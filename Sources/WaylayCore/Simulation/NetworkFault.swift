@@ -2,7 +2,7 @@ import Foundation
 
 /// A network failure of an exchange, by the phase in which it happens.
 ///
-/// Mocks answer with one, and `Conditions` has live traffic fail by one:
+/// Mocks answer with one, and `NetworkConditions` has live traffic fail by one:
 ///
 /// ```swift
 /// Stub(.get, "/users", .fault(.offline))
@@ -31,15 +31,15 @@ import Foundation
 public struct NetworkFault: Sendable, CustomStringConvertible {
   /// How an exchange fails.
   package struct Failure: Sendable {
-    package let code: URLError.Code
+    package let urlErrorCode: URLError.Code
     package let phase: TransportError.Phase
     let message: String
-    var cause: ErrorCode<TransportError>?
+    var code: ErrorCode<TransportError>?
 
     package init(
-      code: URLError.Code, phase: TransportError.Phase, message: String, cause: ErrorCode<TransportError>? = nil
+      urlErrorCode: URLError.Code, phase: TransportError.Phase, message: String, code: ErrorCode<TransportError>? = nil
     ) {
-      (self.code, self.phase, self.message, self.cause) = (code, phase, message, cause)
+      (self.urlErrorCode, self.phase, self.message, self.code) = (urlErrorCode, phase, message, code)
     }
 
     /// The error that a transport throws; only once it receives has it sent the request.
@@ -50,7 +50,7 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
         case .receiving: request.bytesOnTheWire
         default: 0
         }
-      return TransportError(code, cause: cause, phase: phase, requestBytesSent: sent, message: message)
+      return TransportError(urlErrorCode, code: code, phase: phase, requestBytesSent: sent, message: message)
     }
   }
 
@@ -83,13 +83,13 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
   package private(set) var promisesMore = false
 
   private init(
-    _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil,
+    _ name: String, _ urlErrorCode: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil,
     _ message: String,
-    cause: ErrorCode<TransportError>? = nil
+    code: ErrorCode<TransportError>? = nil
   ) {
     description = name
     stage = bytes.map(Stage.body) ?? .head
-    failure = Failure(code: code, phase: phase, message: message, cause: cause)
+    failure = Failure(urlErrorCode: urlErrorCode, phase: phase, message: message, code: code)
   }
 
   private init(stalledAfter bytes: Int) {
@@ -134,7 +134,7 @@ extension NetworkFault {
 
   /// Nothing listens on the server's port.
   public static let connectionRefused = NetworkFault(
-    "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", cause: .refused)
+    "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", code: .refused)
 
   /// The server does not respond to the first packet. The fault fails at once: add a `delay(_:)` for the wait.
   public static let connectTimedOut = NetworkFault(

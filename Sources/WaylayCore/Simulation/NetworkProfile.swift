@@ -2,7 +2,7 @@ import Foundation
 
 /// The simulated conditions of a network: latency, bandwidth and packet loss.
 ///
-/// Mocks answer as over one, and `Conditions` slows live traffic down to one:
+/// Mocks answer as over one, and `NetworkConditions` slows live traffic down to one:
 ///
 /// ```swift
 /// Stub(.get, "/photo.jpg", .file(photo).network(.threeG))

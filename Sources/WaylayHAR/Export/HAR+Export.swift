@@ -162,7 +162,7 @@ package enum SwiftSource {
       guard !hides(field.name) else { continue }
       // Some programs put several cookies into one field, line by line.
       for value in field.value.split(whereSeparator: \.isNewline) {
-        lines.append("  .addingHeader(\(literal(field.name)), \(literal(String(value))))")
+        lines.append("  .addingField(\(literal(field.name)), \(literal(String(value))))")
       }
     }
     return lines
@@ -182,7 +182,7 @@ package enum SwiftSource {
 
   private static func body(_ response: HAR.Response, type: String, isHead: Bool) -> [String] {
     let (data, status) = (response.body.data, response.status)
-    let plain = [".status(\(status))"] + (type.isEmpty ? [] : ["  .header(\"Content-Type\", \(literal(type)))"])
+    let plain = [".status(\(status))"] + (type.isEmpty ? [] : ["  .field(\"Content-Type\", \(literal(type)))"])
     guard !data.isEmpty else {
       let isLeftOut = response.body.isTruncated && !isHead
       return (isLeftOut ? ["// The body of \(response.body.size) bytes is not in the archive."] : []) + plain
@@ -197,7 +197,7 @@ package enum SwiftSource {
       return cut + [".data(Data(base64Encoded: \(literal(data.base64EncodedString()))) ?? Data()\(name)\(end)"]
     }
     if type.lowercased().hasPrefix("application/json"), (try? JSONValue(reading: data)) != nil {
-      let other = type.lowercased() == "application/json" ? [] : ["  .header(\"Content-Type\", \(literal(type)))"]
+      let other = type.lowercased() == "application/json" ? [] : ["  .field(\"Content-Type\", \(literal(type)))"]
       return cut + [".json(text: \(literal(text))\(end)"] + other
     }
     return cut + [".data(Data(\(literal(text)).utf8)\(name)\(end)"]

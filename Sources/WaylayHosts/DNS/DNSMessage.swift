@@ -157,7 +157,7 @@ extension DNSName: CustomStringConvertible {
 extension DNSMessage {
   /// Reads a message. Bytes after its end are ignored.
   ///
-  /// - Throws: `HostError` with the code `malformedAnswer`.
+  /// - Throws: `HostError` with the code `malformedResponse`.
   init(decoding bytes: [UInt8]) throws {
     guard bytes.count <= 65_535 else { throw DNSReader.broken("it has more than 65 535 bytes") }
     var reader = DNSReader(bytes)
@@ -306,6 +306,6 @@ struct DNSReader {
   static let truncated = broken("it ends too early")
 
   static func broken(_ what: String) -> HostError {
-    HostError(.malformedAnswer, "A DNS message is malformed: \(what).")
+    HostError(.malformedResponse, "A DNS message is malformed: \(what).")
   }
 }

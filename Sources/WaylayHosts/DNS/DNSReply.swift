@@ -14,10 +14,10 @@ struct DNSReply: Sendable {
 
   /// Reads the answer to a question.
   ///
-  /// - Throws: `HostError`: `malformedAnswer` when it is none to that question, `resolverFailed` when the server says
+  /// - Throws: `HostError`: `malformedResponse` when it is none to that question, `resolverFailed` when the server says
   ///   that it failed.
   init(to question: DNSQuestion, id: UInt16 = 0, in message: DNSMessage) throws {
-    func refuse(_ reason: String, _ code: HostError.Code = .malformedAnswer) -> HostError {
+    func refuse(_ reason: String, _ code: HostError.Code = .malformedResponse) -> HostError {
       HostError(code, "The answer to \(question.name) cannot be used: \(reason).", host: question.name.description)
     }
     guard message.flags.isResponse, message.flags.operation == 0 else { throw refuse("it is not an answer to a query") }

@@ -39,7 +39,7 @@ extension Failover {
       return .next
     }
     if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 {
-      note(candidate, .overtaken, since: begin)
+      note(candidate, .superseded, since: begin)
       return .lost
     }
     guard let outcome = HostAttempt.Outcome(error) else {
@@ -73,7 +73,7 @@ extension Failover {
     log.state.withLock { $0.answeredBy = candidate }
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
-    health.answered(candidate, at: authority, handshake: handshake)
+    health.responded(candidate, at: authority, handshake: handshake)
     settleLate(afterAnswerIn: handshake, hasAnswer: true)
     return watched(response, of: candidate)
   }
@@ -102,7 +102,7 @@ extension Failover {
       if hasAnswer, late.duration >= max(health.deadline(of: late.candidate, at: authority), (handshake ?? .zero) * 4) {
         ban = self.ban(late.candidate, .timedOut, since: late.begin)
       } else if hasAnswer {
-        health.overtaken(late.candidate, at: authority, after: late.duration)
+        health.superseded(late.candidate, at: authority, after: late.duration)
       }
       note(late.candidate, .timedOut, since: late.begin, lasting: late.duration, error: late.error, ban: ban)
     }
@@ -171,7 +171,7 @@ extension Failover {
       failures.last { $0.finding == .certificateRefused } ?? failures.last { $0.finding.isSuspectedHijack }
       ?? failures.last { $0.finding == .handshakeFailed } ?? failures.last { $0.error is TransportError }
       ?? failures.last
-    if let error = telling?.error as? TransportError { return error.code }
+    if let error = telling?.error as? TransportError { return error.urlErrorCode }
     return telling?.finding == .responseRejected ? .badServerResponse : .timedOut
   }
 }

@@ -152,7 +152,9 @@ extension Failover {
   /// When the next attempt is to start beside those that run; `nil` when that is not foreseeable: while an attempt waits
   /// for a free connection, none is being opened that could be late.
   private func staggerEnd(_ attempts: Attempts, _ options: RoundOptions) -> Duration? {
-    guard let stagger = options.stagger ?? (attempts.stuck.isEmpty ? nil : policy.stagger) else { return nil }
+    guard let stagger = options.stagger ?? (attempts.stuck.isEmpty ? nil : policy.connectionAttemptDelay) else {
+      return nil
+    }
     guard let last = attempts.lastStart else { return .zero }
     let progress = attempts.signals.progress(of: last.index)
     return progress.isQueued ? nil : (progress.begun ?? last.time) + stagger
@@ -211,12 +213,12 @@ extension Failover {
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         let candidate = attempts.candidate(index)
         // One that has waited for a free connection says nothing of its address.
-        if !attempts.stuck.contains(index) { health.overtaken(candidate, at: authority, after: now - begin) }
-        note(candidate, .overtaken, since: begin)
+        if !attempts.stuck.contains(index) { health.superseded(candidate, at: authority, after: now - begin) }
+        note(candidate, .superseded, since: begin)
       }
       // The last of the events of a request that is answered.
-      note(candidate, .answered, since: begin)
-      return .answered(answer)
+      note(candidate, .responded, since: begin)
+      return .responded(answer)
     case .failure(let error):
       // An address that was tried without a race has less time than it needs to be late for good.
       let direct = limit(of: index, options)
@@ -278,12 +280,12 @@ extension Failover {
   /// How long an address that has the request may be silent before another is tried beside it; `nil` when that is not
   /// wanted. Well within the request's own timeout, so that the other one has time to answer.
   var silence: Duration? {
-    policy.silence.map { min($0, timeout / 3) }
+    policy.silenceTimeout.map { min($0, timeout / 3) }
   }
 
   /// How long it has to be silent for giving up to speak against it.
   var giveUpLimit: Duration? {
-    policy.silence.map { min($0, timeout * 9 / 10) }
+    policy.silenceTimeout.map { min($0, timeout * 9 / 10) }
   }
 
   /// Whether the request may be with two servers at once: it is safe (RFC 9110, section 9.2.1). One that is only
@@ -334,7 +336,7 @@ extension Failover {
     others += attempts.running.keys.sorted().filter { $0 != index && !others.contains($0) }
     (attempts.waiting, attempts.reserve) = ([], others)
     var entries = others.map { attempts.entries[$0] }.filter { $0.candidate != silent.candidate }
-    var next = RoundOptions(stagger: policy.stagger, mayHedge: false)
+    var next = RoundOptions(stagger: policy.connectionAttemptDelay, mayHedge: false)
     if gate.isClaimedOnKeptConnection, !options.fresh.contains(silent.candidate) {
       entries.append(silent)
       next.fresh = options.fresh.union([silent.candidate])
@@ -359,12 +361,12 @@ extension Failover {
   func hedged(_ result: Result<Round, any Error>, _ attempts: inout Attempts, _ gate: DialGate?) throws -> Round? {
     attempts.hedge = .over
     switch result {
-    case .success(.answered(let response)):
+    case .success(.responded(let response)):
       if let index = claimedAttempt(attempts, gate), let begin = attempts.running[index] {
         let sentAt = attempts.sentAt(index) ?? begin
         wasSilent(attempts.candidate(index), since: begin, sentAt: sentAt, answeredBy: log.answeredBy)
       }
-      return .answered(response)
+      return .responded(response)
     case .success(.again(let done)):
       attempts.done.formUnion(done)
       guard !attempts.running.isEmpty else { return .again(without: attempts.done) }
@@ -427,7 +429,7 @@ extension Failover {
     if isSent {
       health.demoted(candidate, at: authority)
     } else if health.contact(with: candidate, at: authority).lastAnswer.map({ $0 < begin }) ?? true {
-      health.overtaken(candidate, at: authority, after: elapsed)
+      health.superseded(candidate, at: authority, after: elapsed)
     }
   }
 }

@@ -98,7 +98,7 @@ struct Failover: Sendable {
 
   /// How a round of attempts ended.
   enum Round: Sendable {
-    case answered(InterceptedResponse)
+    case responded(InterceptedResponse)
     /// To be gone on with, without these candidates.
     case again(without: Set<HostCandidate>)
   }
@@ -108,13 +108,13 @@ struct Failover: Sendable {
     var entries = entries
     if let first = entries.first, let limit = directLimit(of: first, isOnly: entries.count == 1) {
       switch try await round(entries, RoundOptions(direct: .some(limit))) {
-      case .answered(let response): return response
+      case .responded(let response): return response
       case .again(let done):
         // It may only have been slow: then it is tried again after the others.
         entries = (entries.dropFirst() + [first]).filter { !done.contains($0.candidate) }
       }
     }
-    if let response = try await rounds(entries, stagger: policy.stagger) { return response }
+    if let response = try await rounds(entries, stagger: policy.connectionAttemptDelay) { return response }
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
     settleLate(afterAnswerIn: nil, hasAnswer: false)
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once,
@@ -135,7 +135,7 @@ struct Failover: Sendable {
     var entries = entries
     while !entries.isEmpty {
       switch try await round(entries, RoundOptions(stagger: hasGates ? stagger : nil, longest: limit)) {
-      case .answered(let response): return response
+      case .responded(let response): return response
       case .again(let done): entries.removeAll { done.contains($0.candidate) }
       }
     }
@@ -173,7 +173,7 @@ struct Failover: Sendable {
       let begin = clock.time()
       // Weak, because the route lives as long as the gate: a probe that is released has the next request try.
       let result = await dial(candidate, dialing) { [weak probe] in probe?.connected() }
-      if log.answeredBy != nil, clock.time() - begin >= policy.stagger ?? .zero { probe.end(.late) }
+      if log.answeredBy != nil, clock.time() - begin >= policy.connectionAttemptDelay ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
     case .settled(.connected): return Tried(result: await dial(candidate, dialing), probe: nil)
     case .settled(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
@@ -242,7 +242,7 @@ struct Failover: Sendable {
         note(nil, .responseRejected, since: begin, error: rejection)
         throw allFailed()
       }
-      note(nil, .answered, since: begin)
+      note(nil, .responded, since: begin)
       return response
     } catch let error as TransportError {
       note(nil, HostAttempt.Outcome(error) ?? .failed, since: begin, error: error)
@@ -283,7 +283,7 @@ extension Failover {
       return nil
     }
     if isOnly, !policy.allowsSystem { return .some(nil) }
-    let limit = policy.stagger ?? health.deadline(of: entry.candidate, at: authority)
+    let limit = policy.connectionAttemptDelay ?? health.deadline(of: entry.candidate, at: authority)
     // An address that takes nearly as long as the stagger is better off in a race, where it is not abandoned.
     return (entry.record.smoothed ?? .zero) * 2 <= limit ? .some(limit) : nil
   }

@@ -62,9 +62,9 @@ public struct HostAttempt: Sendable {
     public let description: String
 
     /// The attempt responded to the request.
-    public static let answered = Outcome(description: "answered")
+    public static let responded = Outcome(description: "responded")
     /// Another address connected first; nothing was sent to this one.
-    public static let overtaken = Outcome(description: "overtaken")
+    public static let superseded = Outcome(description: "superseded")
     /// A concurrent request found the address bad or late; nothing was sent to it.
     public static let skipped = Outcome(description: "skipped")
     /// The connection was refused.
@@ -82,7 +82,7 @@ public struct HostAttempt: Sendable {
     /// The certificate is not valid for this host.
     public static let certificateRefused = Outcome(description: "certificate refused")
     /// The peer does not speak the protocol.
-    public static let notUnderstood = Outcome(description: "not understood")
+    public static let protocolMismatch = Outcome(description: "protocol mismatch")
     /// The response check rejected the response.
     public static let responseRejected = Outcome(description: "response rejected")
     /// The attempt was still in progress when the request's own timeout expired; see `HostError.timedOut`.
@@ -92,14 +92,14 @@ public struct HostAttempt: Sendable {
 
     /// Whether it looks as if somebody other than the host's owner had responded.
     public var isSuspectedHijack: Bool {
-      self == .certificateRefused || self == .notUnderstood || self == .responseRejected
+      self == .certificateRefused || self == .protocolMismatch || self == .responseRejected
     }
 
     /// Whether it is about the address, whatever the host.
     var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }
 
     /// Whether it speaks against the address.
-    var isAddressFault: Bool { ![.answered, .overtaken, .skipped, .unfinished, .failed].contains(self) }
+    var isAddressFault: Bool { ![.responded, .superseded, .skipped, .unfinished, .failed].contains(self) }
   }
 }
 
@@ -125,15 +125,15 @@ extension HostAttempt.Outcome {
   /// address would help.
   init?(_ error: any Error) {
     guard let error = error as? TransportError else { return nil }
-    switch error.cause {
+    switch error.code {
     case .refused: self = .refused
     case .unreachable, .hostNotFound: self = .unreachable
     case .timedOut: self = error.requestBytesSent == 0 ? .timedOut : .silent
     case .reset: self = .closed
-    case let cause where cause.isCertificate: self = .certificateRefused
+    case let code where code.isCertificate: self = .certificateRefused
     case .handshakeFailed: self = .handshakeFailed
-    case .notTLS, .protocolViolation: self = .notUnderstood
-    case .unknown where error.code == .unknown && (error.phase == .connecting || error.phase == .securing):
+    case .notTLS, .protocolViolation: self = .protocolMismatch
+    case .unknown where error.urlErrorCode == .unknown && (error.phase == .connecting || error.phase == .securing):
       self = .closed
     default: return nil
     }

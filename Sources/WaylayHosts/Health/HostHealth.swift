@@ -72,9 +72,9 @@ package final class HostHealth: Sendable {
   /// An address has answered: its failures and its ban are forgotten.
   ///
   /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
-  package func answered(_ candidate: HostCandidate, at authority: HostAuthority, handshake: Duration?) {
+  package func responded(_ candidate: HostCandidate, at authority: HostAuthority, handshake: Duration?) {
     let now = clock.time()
-    change(candidate, at: authority) { $0.answered(in: handshake, at: now) }
+    change(candidate, at: authority) { $0.responded(in: handshake, at: now) }
     state.withLock { state in
       state.shared[candidate.endpoint] = nil
       if let handshake { state.pace.add(handshake) }
@@ -82,10 +82,10 @@ package final class HostHealth: Sendable {
   }
 
   /// Another address was connected first.
-  package func overtaken(_ candidate: HostCandidate, at authority: HostAuthority, after time: Duration) {
+  package func superseded(_ candidate: HostCandidate, at authority: HostAuthority, after time: Duration) {
     let now = clock.time()
-    change(candidate, at: authority) { $0.overtaken(after: time, at: now) }
-    if time >= Self.lateness { share(candidate) { $0.overtaken(after: time, at: now) } }
+    change(candidate, at: authority) { $0.superseded(after: time, at: now) }
+    if time >= Self.lateness { share(candidate) { $0.superseded(after: time, at: now) } }
   }
 
   /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
@@ -182,7 +182,7 @@ package struct AddressRecord: Sendable, Hashable {
   /// Failures since it answered last.
   package private(set) var failures = 0
   /// How often another address was connected first, since it answered last.
-  package private(set) var overtakings = 0
+  package private(set) var timesSuperseded = 0
   /// When it was last used, or failed.
   package private(set) var lastUse: Duration = .zero
   /// When it failed last.
@@ -197,11 +197,11 @@ package struct AddressRecord: Sendable, Hashable {
     ban.flatMap { $0.until > now ? $0 : nil }
   }
 
-  mutating func answered(in time: Duration?, at now: Duration) {
+  mutating func responded(in time: Duration?, at now: Duration) {
     isProven = true
     isLate = false
     failures = 0
-    overtakings = 0
+    timesSuperseded = 0
     ban = nil
     lastUse = now
     contact.lastAnswer = now
@@ -209,9 +209,9 @@ package struct AddressRecord: Sendable, Hashable {
   }
 
   /// Another was first; this one has taken at least `time` so far.
-  mutating func overtaken(after time: Duration, at now: Duration) {
+  mutating func superseded(after time: Duration, at now: Duration) {
     lastUse = now
-    overtakings += 1
+    timesSuperseded += 1
     if let smoothed, time > smoothed { note(time) }
   }
 

@@ -48,7 +48,7 @@ extension Ranking.Entry {
   fileprivate var group: Int {
     if ban != nil { return 3 }
     if record.isProven { return record.isLate ? 1 : 0 }
-    return record.overtakings == 0 && record.failures == 0 ? 1 : 2
+    return record.timesSuperseded == 0 && record.failures == 0 ? 1 : 2
   }
 
   fileprivate var order: Duration {
@@ -64,6 +64,6 @@ extension Ranking.Entry {
     if let ban { return "banned: \(ban.cause)" }
     if record.isProven { return "proven" }
     if record.failures > 0 { return "failed before" }
-    return record.overtakings > 0 ? "overtaken before" : "untried"
+    return record.timesSuperseded > 0 ? "superseded before" : "untried"
   }
 }

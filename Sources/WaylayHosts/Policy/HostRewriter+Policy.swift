@@ -3,7 +3,7 @@ extension HostRewriter {
   ///
   /// ```swift
   /// var policy = HostRewriter.Policy.require
-  /// policy.stagger = nil
+  /// policy.connectionAttemptDelay = nil
   /// ```
   public struct Policy: Sendable {
     /// Whether the system loads a request that no address of its host has responded to.
@@ -13,8 +13,8 @@ extension HostRewriter {
     ///
     /// The next address is also tried as soon as one fails. The first that is connected and verified gets the request
     /// (RFC 8305, section 5). Without a transport with `TransportCapabilities.gates`, addresses are tried one by one.
-    public var stagger: Duration? = .milliseconds(250) {
-      didSet { stagger = stagger.map { max($0, .milliseconds(10)) } }
+    public var connectionAttemptDelay: Duration? = .milliseconds(250) {
+      didSet { connectionAttemptDelay = connectionAttemptDelay.map { max($0, .milliseconds(10)) } }
     }
     /// When an address counts as late.
     public var deadlines = Deadlines()
@@ -29,7 +29,7 @@ extension HostRewriter {
     /// OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable body are sent to another one so: no POST, PUT or DELETE
     /// is ever sent to two servers at once. Such a request waits, and those after it prefer other addresses.
     /// Abandoning an attempt after that long, or by a timeout, also counts against the address.
-    public var silence: Duration? = .seconds(3)
+    public var silenceTimeout: Duration? = .seconds(3)
     /// The check that a response over plain `http` must pass to be accepted as the host's own; `nil` accepts every
     /// response.
     public var responseCheck: ResponseCheck?

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// var policy = HostRewriter.Policy.prefer
-/// policy.responseCheck = .header("X-Served-By", equals: "example") && .noPortal(redirectsWithin: ["example.com"])
+/// policy.responseCheck = .field("X-Served-By", equals: "example") && .noPortal(redirectsWithin: ["example.com"])
 /// ```
 ///
 /// Without TLS, nothing proves who has responded: a check detects captive portals and injected pages, not an attacker
@@ -41,7 +41,7 @@ public struct ResponseCheck: Sendable {
   }
 
   /// Requires a header field, with the given value if there is one. The name is case-insensitive.
-  public static func header(_ name: String, equals value: String? = nil) -> ResponseCheck {
+  public static func field(_ name: String, equals value: String? = nil) -> ResponseCheck {
     ResponseCheck { response in
       let values = response.fields.filter { $0.name.rawName.lowercased() == name.lowercased() }.map(\.value)
       if let value { return values.contains(value) ? nil : "the field \(name) is not \"\(value)\"" }
@@ -83,7 +83,7 @@ extension ResponseCheck {
   /// `URLSession` sends by default: give the requests of your API an `Accept`. Nor does it detect a portal that
   /// responds with the requested type, modifies the body of a real response, or uses a name below the host's own
   /// parent, even if that is a public suffix such as `co.uk`. A field that only your server sends is more reliable: see
-  /// ``header(_:equals:)``. And no check replaces `https`.
+  /// ``field(_:equals:)``. And no check replaces `https`.
   ///
   /// - Parameter hosts: Names that the host's redirects may lead to, including everything below them.
   public static func noPortal(redirectsWithin hosts: [String] = []) -> ResponseCheck {

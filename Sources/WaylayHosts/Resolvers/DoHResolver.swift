@@ -78,7 +78,7 @@ public final class DoHResolver: HostResolver {
     self.transport = transport
     self.timeout = timeout
     var policy = HostRewriter.Policy.require
-    policy.silence = timeout / 3
+    policy.silenceTimeout = timeout / 3
     (policy.deadlines.initial, policy.deadlines.minimum, policy.deadlines.maximum) = (timeout, timeout, timeout)
     self.policy = policy
     health = HostHealth(policy: policy, clock: HostClock(clock))
@@ -97,7 +97,7 @@ public final class DoHResolver: HostResolver {
 
   /// Returns the addresses of a host.
   ///
-  /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut` or `malformedAnswer`.
+  /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut` or `malformedResponse`.
   public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
     guard !host.isAddress else {
       throw HostError(.notListed, "\(host) is an address: there is nothing to look up.", host: host.description)

@@ -97,7 +97,7 @@ extension HostResolution {
   /// The same answer without the addresses that a public name must not have.
   ///
   /// - Parameter exceptions: The public names that may have them.
-  /// - Throws: `HostError.answerRefused` when there are no others.
+  /// - Throws: `HostError.resolutionRejected` when there are no others.
   func screened(for query: HostAuthority, except exceptions: [HostPattern]) throws -> HostResolution {
     guard !query.host.isLocal, !exceptions.contains(where: { $0.matches(query.host, port: query.port) }) else {
       return self
@@ -107,7 +107,7 @@ extension HostResolution {
     guard screened.endpoints.isEmpty, !endpoints.isEmpty else { return screened }
     let reasons = endpoints.map { "\($0.address) \($0.address.specialPurpose ?? "")" }
     throw HostError(
-      .answerRefused,
+      .resolutionRejected,
       "\(source) returned no public address for a public name: \(reasons.joined(separator: ", ")). If the name is "
         + "yours, add it to the names that may have private addresses.",
       host: query.host.description)

@@ -12,7 +12,7 @@ enum Order {
     ("Retry", "Tracing", "each attempt is a span of its own"),
     ("Retry", "TrafficMetrics", "each attempt is measured on its own, without the wait between them"),
     ("Retry", "RequestSigner", "each attempt needs a signature of its time"),
-    ("Retry", "Conditions", "failures that are made up are to be retried like real ones"),
+    ("Retry", "NetworkConditions", "failures that are made up are to be retried like real ones"),
     ("BearerToken", "ArchiveCache", "the archive would not know whose response it stores, and whom to give it"),
     ("BearerToken", "ConcurrencyLimit", "a request that waits for a refresh would keep its place"),
     ("BearerToken", "Tracing", "each attempt is a span of its own"),
@@ -25,12 +25,12 @@ enum Order {
     ("RateLimit", "RequestSigner", "a signature ages while its request waits"),
     ("SetField", "RequestSigner", "the signature may cover the field"),
     ("Tracing", "RequestSigner", "the signature may cover traceparent"),
-    ("Tracing", "Conditions", "what is made up of the network is part of the request's span"),
+    ("Tracing", "NetworkConditions", "what is made up of the network is part of the request's span"),
   ]
 }
 
 /// A link of this product.
-protocol ShelfLink: OrderChecking {}
+protocol ShelfLink: ChainValidating {}
 
 extension ShelfLink {
   /// Which links stand on the wrong side of it.

@@ -53,7 +53,7 @@ enum TrafficFacts {
   /// One of few words for each kind of failure.
   static func type(of error: any Error) -> String {
     switch error {
-    case let error as TransportError: error.cause.description
+    case let error as TransportError: error.code.description
     case let error as WaylayError: error.code.description
     case let error as URLError: error.loadError.map { type(of: $0) } ?? "URLError.\(error.code.rawValue)"
     case is CancellationError: "cancelled"

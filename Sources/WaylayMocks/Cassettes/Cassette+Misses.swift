@@ -12,7 +12,7 @@ extension Cassette {
         fitting.count == 1
         ? "1 entry for it, which is used up" : "\(fitting.count) entries for it, which are used up"
       return MockError(
-        .usedUp,
+        .exhausted,
         "\(request) has been played already: the cassette \(file.lastPathComponent) has \(count).\(list)\n"
           + "Find out why the request was made again, re-record everything (WAYLAY_RECORD=all swift test), or allow "
           + "the last response to repeat (Cassette.Options.allowsRepeats).", location: location)
@@ -85,7 +85,7 @@ extension Track: CustomStringConvertible {
     case .query: return itemMismatches(question.query, asked.query, "query")
     case .queryItem(let name):
       return itemMismatches(question.query, asked.query, "query").filter { $0.aspect == "query \(name)" }
-    case .header(let name), .field(let name):
+    case .headerField(let name), .field(let name):
       func shown(_ request: ComparedRequest) -> String {
         request.field(name, inForms: aspect == .field(name)).map { Redaction.field(name, $0) } ?? "no such field"
       }

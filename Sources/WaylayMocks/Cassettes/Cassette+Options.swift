@@ -32,7 +32,7 @@ extension Cassette {
   public struct Aspect: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case method, url, host, path, query, body
-      case header(String), queryItem(String), field(String), json(String)
+      case headerField(String), queryItem(String), field(String), json(String)
     }
 
     let kind: Kind
@@ -49,8 +49,8 @@ extension Cassette {
     public static let query = Aspect(kind: .query)
     /// The body: JSON by value, forms by field, multipart forms by part, and anything else by bytes.
     public static let body = Aspect(kind: .body)
-    /// A header field.
-    public static func header(_ name: String) -> Aspect { Aspect(kind: .header(name.lowercased())) }
+    /// A header field, and no field of a form.
+    public static func headerField(_ name: String) -> Aspect { Aspect(kind: .headerField(name.lowercased())) }
     /// An item of the query.
     public static func query(_ name: String) -> Aspect { Aspect(kind: .queryItem(name)) }
     /// A header field, or a field of the form that the body is, or a part of a multipart form.
@@ -131,7 +131,7 @@ extension Cassette {
     /// exchange out.
     public var willWrite: (@Sendable (HAR.Entry) -> HAR.Entry?)?
     /// Where bodies are cut into pieces. By default they arrive in the pieces in which they were recorded.
-    public var cut: MockResponse.Cut?
+    public var chunking: MockResponse.Chunking?
     /// What to remove from the recording, and from requests before they are compared.
     public var redaction = Redaction.standard
     /// The maximum age of a recording. Default: no limit.

@@ -22,7 +22,7 @@ extension Cassette {
     }
     if role.records { return try await record(request, next) }
     let error = state.withLock { miss(asked, in: $0) }
-    let kind: MockIssue.Kind = error.code == .usedUp ? .usedUp : .unmatched
+    let kind: MockIssue.Kind = error.code == .exhausted ? .exhausted : .unmatched
     note(MockIssue(kind: kind, message: error.message, location: location))
     throw error.urlError(for: request)
   }
@@ -66,7 +66,7 @@ extension Cassette {
     response.dropCoding(of: request)
     try await stopwatch.sleep(until: head)
     var timing = MockTiming()
-    timing.cut = options.cut
+    timing.chunking = options.chunking
     let body = track.entry.response.body
     if total > head { timing.schedule = body.pieces.map { .ofSeconds($0.time / 1000 * options.timing.factor) } }
     if total > head, timing.schedule.isEmpty { timing.total = total }
@@ -138,12 +138,13 @@ extension HAR.Entry {
   /// Writes down that the exchange failed, and how.
   mutating func fail(_ error: any Error) {
     let transport = error as? TransportError ?? (error as? URLError)?.cause(as: TransportError.self)
-    let code = transport?.code ?? (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
+    let code =
+      transport?.urlErrorCode ?? (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
     var failure: [String: JSONValue] = [
       "code": JSONValue(code.rawValue), "message": JSONValue(transport?.message ?? "The load failed."),
     ]
     if let transport {
-      failure["cause"] = JSONValue(transport.cause.description)
+      failure["cause"] = JSONValue(transport.code.description)
       failure["phase"] = JSONValue(transport.phase.description)
       if let sent = transport.requestBytesSent { failure["bytesSent"] = JSONValue(sent) }
     }
@@ -169,7 +170,7 @@ extension Track {
       // Any number makes a code on Apple platforms.
       let code: URLError.Code? = URLError.Code(rawValue: number)
       return TransportError(
-        code ?? .unknown, cause: failure["cause"]?.string.map { ErrorCode($0) },
+        code ?? .unknown, code: failure["cause"]?.string.map { ErrorCode($0) },
         phase: failure["phase"]?.string.map { TransportError.Phase($0) } ?? .unknown,
         requestBytesSent: failure["bytesSent"]?.int.map(Int64.init),
         message: failure["message"]?.string ?? "the exchange failed when it was recorded.")

@@ -129,7 +129,7 @@ struct Track: Sendable {
     case .query: accepts(question.query, asked.query)
     case .queryItem(let name):
       accepts(question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
-    case .header(let name): accepts(question.field(name, inForms: false), asked.field(name, inForms: false))
+    case .headerField(let name): accepts(question.field(name, inForms: false), asked.field(name, inForms: false))
     case .field(let name): accepts(question.field(name, inForms: true), asked.field(name, inForms: true))
     case .json(let path): accepts(JSONValue(question.values(at: path)), JSONValue(asked.values(at: path)))
     case .body: question.body == asked.body || accepts(question.content, asked.content)

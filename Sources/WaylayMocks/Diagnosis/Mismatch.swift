@@ -177,9 +177,9 @@ extension RequestMatcher {
     case .query(let pattern): return pattern.mismatches(facts.query)
     case .hasQuery(let name):
       return [Mismatch("query \(name)", expected: "any value", actual: "no such item", distance: 0.3)]
-    case .header(let name, let value):
-      return [header(name, expected: value.map { Redaction.field(name, $0) } ?? "any value", facts)]
-    case .headerRegex(let name, let regex): return [header(name, expected: "a match of \(regex)", facts)]
+    case .field(let name, let value):
+      return [field(name, expected: value.map { Redaction.field(name, $0) } ?? "any value", facts)]
+    case .fieldRegex(let name, let regex): return [field(name, expected: "a match of \(regex)", facts)]
     case .body(let body): return body.mismatches(facts)
     case .predicate(let name, _):
       return [Mismatch("condition", expected: name, actual: "the closure returned false", distance: 0.5)]
@@ -197,10 +197,10 @@ extension RequestMatcher {
     }
   }
 
-  private func header(_ name: String, expected: String, _ facts: RequestFacts) -> Mismatch {
+  private func field(_ name: String, expected: String, _ facts: RequestFacts) -> Mismatch {
     Mismatch(
       "header \(name)", expected: expected,
-      actual: facts.header(name).map { Redaction.field(name, $0) } ?? "no such field", distance: 0.3)
+      actual: facts.field(name).map { Redaction.field(name, $0) } ?? "no such field", distance: 0.3)
   }
 }
 
@@ -224,7 +224,7 @@ extension BodyMatcher {
         return [
           Mismatch(
             "header Content-Type", expected: "application/x-www-form-urlencoded",
-            actual: facts.header("Content-Type") ?? "no such field",
+            actual: facts.field("Content-Type") ?? "no such field",
             distance: 0.3)
         ]
       }

@@ -51,7 +51,7 @@ enum StubSource {
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
     var conditions = fields.filter { !noise.contains($0.name.canonicalName) }.map { field in
       let (name, value) = (field.name.rawName, field.value)
-      return ".header(\(swift(name))" + (Redaction.field(name, value) == value ? ", \(swift(value)))" : ")")
+      return ".field(\(swift(name))" + (Redaction.field(name, value) == value ? ", \(swift(value)))" : ")")
     }
     if let body = body(facts) { conditions.append(".body(\(body))") }
     switch conditions.count {

@@ -104,7 +104,7 @@ extension Spent {
   /// Why the stub does not answer.
   var explanation: String {
     switch reason {
-    case .usedUp:
+    case .exhausted:
       let limit = entry.stub.life.maximum ?? 0
       return
         "matched, but used up: it answers \(limit) \(limit == 1 ? "request" : "requests"), and has already done so. "
@@ -123,7 +123,7 @@ extension MockInterceptor {
 struct Spent: Error {
   enum Reason: Equatable {
     /// It has answered as often as it may.
-    case usedUp
+    case exhausted
     /// It was removed while the request was being matched.
     case removed
   }

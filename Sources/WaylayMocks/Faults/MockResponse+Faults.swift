@@ -7,7 +7,8 @@ extension MockResponse {
   /// Stub(.post, "/orders", .error(.networkConnectionLost))
   /// ```
   public static func error(_ code: URLError.Code) -> MockResponse {
-    MockResponse(.failure(NetworkFault.Failure(code: code, phase: .of(code), message: "a stub failed the load.")))
+    MockResponse(
+      .failure(NetworkFault.Failure(urlErrorCode: code, phase: .of(code), message: "a stub failed the load.")))
   }
 
   /// A failure with the given error, thrown unchanged. If it is not a `URLError`, it reaches the app as the underlying

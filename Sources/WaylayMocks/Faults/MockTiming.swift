@@ -47,13 +47,13 @@ extension MockResponse {
 
 extension MockResponse {
   /// Where a body is cut into pieces, wherever its chunks end by themselves.
-  public struct Cut: Sendable, Hashable {
+  public struct Chunking: Sendable, Hashable {
     private let positions: [Int]?
 
     /// After each byte: a parser that gets this right gets every other cut right.
-    public static let everyByte = Cut(positions: nil)
+    public static let everyByte = Chunking(positions: nil)
     /// After the given numbers of bytes.
-    public static func at(_ positions: Int...) -> Cut { Cut(positions: positions.sorted()) }
+    public static func at(_ positions: Int...) -> Chunking { Chunking(positions: positions.sorted()) }
 
     /// The most bytes of the piece that begins after so many.
     func length(after count: Int) -> Int {
@@ -65,11 +65,11 @@ extension MockResponse {
   /// The same response with its body in smaller pieces, to test a parser of streams.
   ///
   /// ```swift
-  /// Stub(.get, "/prices", .events([.init("41"), .init("42")]).cut(.everyByte))
+  /// Stub(.get, "/prices", .events([.init("41"), .init("42")]).chunking(.everyByte))
   /// ```
   ///
   /// A data delegate and direct loads receive the pieces one by one, `data(for:)` all of them at once.
-  public func cut(_ cut: Cut) -> MockResponse { with { $0.timing.cut = cut } }
+  public func chunking(_ chunking: Chunking) -> MockResponse { with { $0.timing.chunking = chunking } }
 }
 
 extension Duration {
@@ -93,7 +93,7 @@ struct MockTiming: Sendable {
   /// From the request to each chunk of a stream.
   var schedule: [Duration] = []
   /// Where chunks are cut.
-  var cut: MockResponse.Cut?
+  var chunking: MockResponse.Chunking?
   var network: NetworkProfile?
 
   /// Whether everything comes at once.
@@ -101,7 +101,7 @@ struct MockTiming: Sendable {
 
   /// Whether the body takes a time of its own.
   var pacesBody: Bool {
-    total != nil || bandwidth != nil || pause != nil || network != nil || !schedule.isEmpty || cut != nil
+    total != nil || bandwidth != nil || pause != nil || network != nil || !schedule.isEmpty || chunking != nil
   }
 
   /// Whether no response ever arrives.
@@ -120,7 +120,7 @@ struct MockTiming: Sendable {
     let end = total?.upToAYear
     var rates = [bandwidth, network?.downstream].compactMap { $0 }
     if let end, let length, length > 0, end > start { rates.append(Double(length) / (end - start).inSeconds) }
-    let border = cut.map { cut -> @Sendable (Int) -> Int in { count in cut.length(after: count) } }
+    let border = chunking.map { chunking -> @Sendable (Int) -> Int in { chunking.length(after: $0) } }
     return Pace(
       stopwatch: stopwatch, start: start, end: end, bytesPerSecond: rates.min(), pause: pause, schedule: schedule,
       cut: border, network: network, random: random)

@@ -74,7 +74,7 @@ public struct MockRequest: Sendable {
   public var text: String { String(decoding: body, as: UTF8.self) }
 
   /// Returns the value of a header field; the name is case-insensitive.
-  public func header(_ name: String) -> String? { request.headerValue(name) }
+  public func field(_ name: String) -> String? { request.headerValue(name) }
 
   /// Returns the value of the first query item with the given name; empty for an item without a value, `nil` if there
   /// is no such item.

@@ -241,6 +241,6 @@ extension MockRequest {
   public func form<Value: Decodable>(
     _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
-    try FormBody.decode(type, from: body, contentType: header("Content-Type"), decoder)
+    try FormBody.decode(type, from: body, contentType: field("Content-Type"), decoder)
   }
 }

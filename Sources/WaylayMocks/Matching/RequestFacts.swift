@@ -20,7 +20,7 @@ final class RequestFacts {
   lazy var text: String? = String(data: body, encoding: .utf8)
   lazy var json: JSONValue? = try? JSONValue(reading: body)
   lazy var form = QueryItems(String(decoding: body, as: UTF8.self))
-  lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: header("Content-Type") ?? "")
+  lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: field("Content-Type") ?? "")
   /// Each part of a multipart form as if it were a request.
   lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
     var request = InterceptedRequest(.post, request.url, body: .data(part.body))
@@ -29,13 +29,13 @@ final class RequestFacts {
   }
 
   /// The value of a header field, whatever the case of its name.
-  func header(_ name: String) -> String? { request.headerValue(name) }
+  func field(_ name: String) -> String? { request.headerValue(name) }
 
   /// Whether the body says that it is a form.
-  var statesForm: Bool { header("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false }
+  var statesForm: Bool { field("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false }
 
   /// Whether the body may be a form: the loading system calls what has no media type one.
-  var mayBeForm: Bool { header("Content-Type") == nil || statesForm }
+  var mayBeForm: Bool { field("Content-Type") == nil || statesForm }
 }
 
 extension InterceptedRequest {

@@ -1,7 +1,7 @@
 /// A condition on a request, which can be combined with others.
 ///
 /// ```swift
-/// let beta: RequestMatcher = .header("X-Beta") && (.query("page") || !.body(.empty))
+/// let beta: RequestMatcher = .field("X-Beta") && (.query("page") || !.body(.empty))
 /// Stub(.get, "/search", .json([])).where(beta)
 /// ```
 ///
@@ -12,8 +12,8 @@ public struct RequestMatcher: Sendable {
     case url(URLPattern)
     case query(QueryPattern)
     case hasQuery(String)
-    case header(String, String?)
-    case headerRegex(String, TextRegex)
+    case field(String, String?)
+    case fieldRegex(String, TextRegex)
     case body(BodyMatcher)
     case predicate(String, @Sendable (MockRequest) -> Bool)
     case and([RequestMatcher])
@@ -47,16 +47,16 @@ public struct RequestMatcher: Sendable {
   }
 
   /// Requests with that header field. The name is case-insensitive, the value case-sensitive.
-  public static func header(_ name: String, _ value: String) -> RequestMatcher {
-    RequestMatcher(kind: .header(name, value))
+  public static func field(_ name: String, _ value: String) -> RequestMatcher {
+    RequestMatcher(kind: .field(name, value))
   }
 
   /// Requests with a header field of that name.
-  public static func header(_ name: String) -> RequestMatcher { RequestMatcher(kind: .header(name, nil)) }
+  public static func field(_ name: String) -> RequestMatcher { RequestMatcher(kind: .field(name, nil)) }
 
   /// Requests with a header field in whose value the regular expression (ICU syntax) finds a match.
-  public static func header(_ name: String, regex pattern: String) -> RequestMatcher {
-    RequestMatcher(kind: .headerRegex(name, TextRegex(pattern)))
+  public static func field(_ name: String, regex pattern: String) -> RequestMatcher {
+    RequestMatcher(kind: .fieldRegex(name, TextRegex(pattern)))
   }
 
   /// Requests with that body.
@@ -100,10 +100,10 @@ extension RequestMatcher {
       return pattern.matches(facts.url, &ignored)
     case .query(let pattern): return pattern.matches(facts.query)
     case .hasQuery(let name): return facts.query.contains(name)
-    case .header(let name, let value):
-      guard let actual = facts.header(name) else { return false }
+    case .field(let name, let value):
+      guard let actual = facts.field(name) else { return false }
       return value == nil || value == actual
-    case .headerRegex(let name, let regex): return facts.header(name).map { regex.matches($0) } ?? false
+    case .fieldRegex(let name, let regex): return facts.field(name).map { regex.matches($0) } ?? false
     case .body(let body): return body.matches(facts)
     case .predicate(_, let predicate):
       return predicate(MockRequest(facts.request, body: facts.body, parameters: parameters))
@@ -117,11 +117,11 @@ extension RequestMatcher {
   var problems: [MockError] {
     switch kind {
     case .url(let pattern): [pattern.problem].compactMap { $0 }
-    case .headerRegex(_, let regex): [regex.problem].compactMap { $0 }
+    case .fieldRegex(_, let regex): [regex.problem].compactMap { $0 }
     case .body(let body): [body.problem].compactMap { $0 }
     case .and(let matchers), .or(let matchers): matchers.flatMap(\.problems)
     case .not(let matcher): matcher.problems
-    case .method, .query, .hasQuery, .header, .predicate: []
+    case .method, .query, .hasQuery, .field, .predicate: []
     }
   }
 
@@ -131,7 +131,7 @@ extension RequestMatcher {
     case .predicate: true
     case .and(let matchers), .or(let matchers): matchers.contains(where: \.runsForeignCode)
     case .not(let matcher): matcher.runsForeignCode
-    case .method, .url, .query, .hasQuery, .header, .headerRegex, .body: false
+    case .method, .url, .query, .hasQuery, .field, .fieldRegex, .body: false
     }
   }
 }
@@ -149,8 +149,8 @@ extension RequestMatcher: CustomStringConvertible {
     case .url(let pattern): "URL \(pattern.shown)"
     case .query(let pattern): "query \(pattern.isExact ? "exactly " : "")\(pattern)"
     case .hasQuery(let name): "query \(name)"
-    case .header(let name, let value): value.map { "header \(name): \(Redaction.field(name, $0))" } ?? "header \(name)"
-    case .headerRegex(let name, let regex): "header \(name) matching \(Redaction.field(name, "\(regex)"))"
+    case .field(let name, let value): value.map { "header \(name): \(Redaction.field(name, $0))" } ?? "header \(name)"
+    case .fieldRegex(let name, let regex): "header \(name) matching \(Redaction.field(name, "\(regex)"))"
     case .body(let body): body.description
     case .predicate(let name, _): name
     case .and(let matchers): "(" + matchers.map(\.description).joined(separator: " and ") + ")"

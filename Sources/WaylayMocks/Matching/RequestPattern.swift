@@ -1,7 +1,7 @@
 /// A pattern for requests: method, URL and any number of conditions.
 ///
 /// ```swift
-/// let orders = RequestPattern(.post, "/orders").where(.header("X-Tenant", "acme"))
+/// let orders = RequestPattern(.post, "/orders").where(.field("X-Tenant", "acme"))
 /// #expect(mock.requests(orders).count == 1)
 /// ```
 public struct RequestPattern: Sendable {

@@ -5,7 +5,7 @@ extension MockResponse {
   /// The response of the rest of the chain, ultimately from the network, for you to change on its way back.
   ///
   /// ```swift
-  /// Stub(.get, "/me", .passThrough.mergingJSON(["plan": "premium"]).header("X-Patched", "1"))
+  /// Stub(.get, "/me", .passThrough.mergingJSON(["plan": "premium"]).field("X-Patched", "1"))
   /// Stub(.get, "/health", .passThrough.status(503))
   /// ```
   ///

@@ -5,7 +5,7 @@ extension MockResponse {
   /// The same response, limited to the part that a `Range` field asks for (RFC 9110, section 14).
   ///
   /// ```swift
-  /// Stub(.get, "/video.mp4", .file(video).header("ETag", "\"v1\"").servingRanges())
+  /// Stub(.get, "/video.mp4", .file(video).field("ETag", "\"v1\"").servingRanges())
   /// ```
   ///
   /// For a `GET` whose response has the status 200 and a body of known length, the result is a 206 with

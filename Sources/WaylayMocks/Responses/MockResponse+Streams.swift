@@ -65,7 +65,7 @@ extension MockResponse {
   }
 
   private static func eventStream(_ body: MessageBody) -> MockResponse {
-    .body(body, type: "text/event-stream").header("Cache-Control", "no-store")
+    .body(body, type: "text/event-stream").field("Cache-Control", "no-store")
   }
 
   private func pausing(_ pause: Duration?) -> MockResponse {

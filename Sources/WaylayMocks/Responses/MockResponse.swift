@@ -4,7 +4,7 @@ public import HTTPTypes
 /// What a stub answers: a response, a failure, or a recipe for one, together with its timing.
 ///
 /// ```swift
-/// let found = MockResponse.json(["name": "Ada"]).header("ETag", "\"1\"").delay(.milliseconds(200))
+/// let found = MockResponse.json(["name": "Ada"]).field("ETag", "\"1\"").delay(.milliseconds(200))
 /// let broken = MockResponse.text("half of it").fault(.connectionReset(afterBytes: 4))
 /// ```
 ///
@@ -14,7 +14,7 @@ public import HTTPTypes
 /// | from a file | ``file(_:type:status:)``, ``resource(_:withExtension:subdirectory:in:status:)`` |
 /// | chunk by chunk | `chunks(_:every:)`, ``stream(_:type:status:)``, `events(_:every:)` |
 /// | from the request | a closure: `Stub(.get, url) { request in … }` |
-/// | from the real response | ``passThrough``, changed by `mergingJSON(_:)`, `header(_:_:)` and others |
+/// | from the real response | ``passThrough``, changed by `mergingJSON(_:)`, `field(_:_:)` and others |
 /// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |
 ///
 /// A mock response is a value: make it once and use it for any number of requests. A mistake in it, such as a status of
@@ -214,7 +214,7 @@ extension MockResponse {
   /// A one-shot stream serves one request; use `MessageBody.stream(length:replaying:)` for more.
   public static func body(_ body: MessageBody, type: String? = nil, status: Int = 200) -> MockResponse {
     let response = MockResponse(.message(Message(body: .message(body)))).status(status)
-    return type.map { response.header("Content-Type", $0) } ?? response
+    return type.map { response.field("Content-Type", $0) } ?? response
   }
 
   /// A redirect.
@@ -226,7 +226,7 @@ extension MockResponse {
   ///   - status: 301, 302, 303, 307 or 308 (RFC 9110, section 15.4); any other fails the load with
   ///     `MockError.invalidResponse`.
   public static func redirect(to target: String, status: Int = 302) -> MockResponse {
-    var response = MockResponse.status(status).header("Location", target)
+    var response = MockResponse.status(status).field("Location", target)
     if ![301, 302, 303, 307, 308].contains(status) {
       response.note(
         MockError(.invalidResponse, "\(status) is not a redirect that clients follow: use 301, 302, 303, 307 or 308."))
@@ -256,7 +256,7 @@ extension MockResponse {
     let fileType = type ?? MediaType.of(pathExtension: url.pathExtension)
     // The length is looked up for each request: a test may write the file later.
     let response = MockResponse(.message(Message(body: .file(url)))).status(status)
-    return fileType.map { response.header("Content-Type", $0) } ?? response
+    return fileType.map { response.field("Content-Type", $0) } ?? response
   }
 
   /// A response with a resource of a bundle, read on demand.
@@ -316,22 +316,22 @@ extension MockResponse {
   /// - Parameters:
   ///   - name: The field's name. An invalid name fails the load with `MockError.invalidResponse`.
   ///   - value: The value, without line breaks.
-  public func header(_ name: String, _ value: String) -> MockResponse {
+  public func field(_ name: String, _ value: String) -> MockResponse {
     field(name, value) { $0.fields[$1.name] = $1.value }
   }
 
   /// The same response with a header field, which replaces any of the same name.
-  public func header(_ name: HTTPField.Name, _ value: String) -> MockResponse {
-    header(name.rawName, value)
+  public func field(_ name: HTTPField.Name, _ value: String) -> MockResponse {
+    field(name.rawName, value)
   }
 
   /// The same response with these header fields, each of which replaces any of the same name.
-  public func headers(_ fields: [String: String]) -> MockResponse {
-    fields.sorted { $0.key < $1.key }.reduce(self) { $0.header($1.key, $1.value) }
+  public func fields(_ fields: [String: String]) -> MockResponse {
+    fields.sorted { $0.key < $1.key }.reduce(self) { $0.field($1.key, $1.value) }
   }
 
   /// The same response with an additional header field, which keeps those of the same name.
-  public func addingHeader(_ name: String, _ value: String) -> MockResponse {
+  public func addingField(_ name: String, _ value: String) -> MockResponse {
     if case .message(let message) = content, message.fields.count >= MessageLimits.mostFields {
       return with {
         $0.note(
@@ -344,7 +344,7 @@ extension MockResponse {
   }
 
   /// The same response without the header fields of the given name.
-  public func removingHeader(_ name: String) -> MockResponse {
+  public func removingField(_ name: String) -> MockResponse {
     guard let name = HTTPField.Name(name) else { return self }
     return edited { $0.fields[name] = nil }
   }
@@ -355,7 +355,7 @@ extension MockResponse {
   /// .status(204).cookie("session=42; Path=/; HttpOnly").cookie("theme=dark")
   /// ```
   public func cookie(_ value: String) -> MockResponse {
-    addingHeader("Set-Cookie", value)
+    addingField("Set-Cookie", value)
   }
 
   private func field(
@@ -393,7 +393,7 @@ extension MockResponse: CustomStringConvertible {
       let type = message.fields.first { $0.name == .contentType }.map { " " + $0.value } ?? ""
       return "\(message.status.code)\(type)" + message.body.description
     case .error(let error): return "error \(error.redacted)"
-    case .failure(let failure): return "URLError \(failure.code.rawValue) while \(failure.phase)"
+    case .failure(let failure): return "URLError \(failure.urlErrorCode.rawValue) while \(failure.phase)"
     case .never: return "never responds"
     case .passThrough: return edits.isEmpty ? "the next response" : "the next response, changed"
     }

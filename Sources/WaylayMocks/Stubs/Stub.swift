@@ -6,7 +6,7 @@
 /// Stub(.get, "/status", .status(503), .json(["state": "up"]))
 ///
 /// Stub(.post, "/users") { request in .data(request.body).status(201) }
-///   .where(.header("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
+///   .where(.field("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
 ///   .once
 /// ```
 ///
@@ -139,7 +139,7 @@ public struct Stub: Sendable {
   /// The same stub, restricted to requests that fulfil all of these conditions as well.
   ///
   /// ```swift
-  /// Stub(.get, "/search", .json([])).where(.query("q", "swift"), .header("X-Beta") || !.query("page"))
+  /// Stub(.get, "/search", .json([])).where(.query("q", "swift"), .field("X-Beta") || !.query("page"))
   /// ```
   public func `where`(_ conditions: RequestMatcher...) -> Stub {
     with { stub in

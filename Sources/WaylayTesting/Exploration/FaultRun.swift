@@ -80,11 +80,11 @@ struct FaultPlan: Sendable, Hashable {
       )
     case .stalled, .cancelledInBody:
       return (.passThrough.fault(.stalled(afterBytes: cut)), "response.fault(.stalled(afterBytes: \(cut)))")
-    case .everyByte: return (.passThrough.cut(.everyByte), "response.cut(.everyByte)")
+    case .everyByte: return (.passThrough.chunking(.everyByte), "response.chunking(.everyByte)")
     case .oneChunk: return (.passThrough, "response in one chunk")
     case .silence, .cancelled: return (.never, ".never")
     case .unavailable, .unavailableForLong: return (.status(503), ".status(503)")
-    case .tooMany: return (.status(429).header("Retry-After", "2"), ".status(429).header(\"Retry-After\", \"2\")")
+    case .tooMany: return (.status(429).field("Retry-After", "2"), ".status(429).field(\"Retry-After\", \"2\")")
     case .notModified: return (.status(304), ".status(304)")
     case .unauthorized, .unauthorizedForLong: return (.status(401), ".status(401)")
     }

@@ -56,9 +56,9 @@ extension MockScope {
       switch issue.kind {
       // Requests for it may be among those that went to a session of another scope.
       case .unused where error != nil || !late.isEmpty: continue
-      case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message:
+      case .unmatched where printed?.message == issue.message, .exhausted where printed?.message == issue.message:
         printed = nil
-      case .unmatched where missesAtTest, .usedUp where missesAtTest: IssueReport.report(issue.message)
+      case .unmatched where missesAtTest, .exhausted where missesAtTest: IssueReport.report(issue.message)
       default:
         let message = issue.kind == .unused ? issue.message + remark : issue.message
         IssueReport.report(message, severity: issue.isWarning ? .warning : .error, at: issue.location)
@@ -90,7 +90,7 @@ extension MockScope {
   /// The thrown error without the report that has been made already: the error may be printed.
   func reported(_ error: any Error) -> any Error {
     guard let urlError = error as? URLError, let miss = Self.miss(error),
-      miss.code == .unmatched || miss.code == .usedUp,
+      miss.code == .unmatched || miss.code == .exhausted,
       let line = miss.message.split(separator: "\n").first
     else { return error }
     var userInfo = urlError.userInfo

@@ -59,7 +59,7 @@ final class AirGap: Sendable {
       \(requests.count == 1 ? "A request" : "\(requests.count) requests") of this test would have gone to the network, \
       and failed instead, because the test is \(Self.word):\(requests.prefix(10).map { "\n  \($0)" }.joined())
       Add a stub; pass the code a session (`URLSession.mocked`); or name the session that it has: \
-      `.mocked(hardWiredSessions: [.shared]) { … }`.
+      `.mocked(intercepting: [.shared]) { … }`.
       """)
   }
 

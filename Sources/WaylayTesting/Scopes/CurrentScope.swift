@@ -99,13 +99,13 @@ extension MockScope {
   }
 
   /// Fails every load.
-  private struct OutsideScope: InlineAnswering, GuardingInterceptor {
+  private struct OutsideScope: InlineResponding, GuardingInterceptor {
     func validate(webSocket request: URLRequest) throws {
       throw WaylayError(
         .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
     }
 
-    func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+    func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
       throw URLError.outsideMockScope(MockScope.outsideMessage("This session"), name, request)
     }
   }

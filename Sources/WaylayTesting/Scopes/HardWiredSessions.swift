@@ -62,8 +62,8 @@ final class HardWiredSessions: Sendable {
       IssueReport.report(
         """
         Another test holds the hard-wired sessions: the mock made at \(error.holder.location) has them. Synchronous \
-        code cannot wait for its turn. Use the trait `.mocked(hardWiredSessions: …)` or \
-        `await withMock(hardWiredSessions: …)`.
+        code cannot wait for its turn. Use the trait `.mocked(intercepting: …)` or \
+        `await withMock(intercepting: …)`.
         """, at: location)
     }
   }
@@ -114,14 +114,14 @@ final class HardWiredSessions: Sendable {
 }
 
 /// Answers requests that come from no task of a test, and says so in the report of one that no stub matches.
-private struct UnattributedRequests: InlineAnswering, GuardingInterceptor {
+private struct UnattributedRequests: InlineResponding, GuardingInterceptor {
   let mock: MockInterceptor
 
   var name: String { mock.name }
 
   func validate(webSocket request: URLRequest) throws { try mock.validate(webSocket: request) }
 
-  func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { mock.answerInline(noted(request)) }
+  func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { mock.respondInline(noted(request)) }
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await mock.startLoading(noted(request), next: next)
@@ -132,7 +132,7 @@ private struct UnattributedRequests: InlineAnswering, GuardingInterceptor {
     request[UnmatchedRemark.self] = """
       The request came from a hard-wired session, outside any test's task, so it was attributed to this test, which \
       currently holds such sessions. If a test that runs in parallel made the request, give that test \
-      `.mocked(hardWiredSessions: …)` as well: the tests then take turns, and each gets its own requests. If this \
+      `.mocked(intercepting: …)` as well: the tests then take turns, and each gets its own requests. If this \
       test's code made it, on a queue or in a detached task, add a stub. Best of all, inject the session into the \
       code.
       """
@@ -192,8 +192,8 @@ private enum LateRequests {
     """
   }
 
-  private struct Refusal: InlineAnswering {
-    func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+  private struct Refusal: InlineResponding {
+    func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
       throw URLError.outsideMockScope(message(request.url), name, request)
     }
   }
@@ -205,7 +205,7 @@ extension URLSession {
   /// Use it for the sessions that a client makes itself and does not expose:
   ///
   /// ```swift
-  /// @Test(.mocked(hardWiredSessions: URLSession.stored(in: CatalogClient.shared)) { Stub(.get, "/catalog", .json(["items": 3])) })
+  /// @Test(.mocked(intercepting: URLSession.sessions(in: CatalogClient.shared)) { Stub(.get, "/catalog", .json(["items": 3])) })
   /// func catalog() async throws { … }
   /// ```
   ///
@@ -214,7 +214,7 @@ extension URLSession {
   ///
   /// - Parameter value: A client, or a value that contains one.
   /// - Returns: Each session once, in the order of the properties.
-  public static func stored(in value: Any) -> [URLSession] {
+  public static func sessions(in value: Any) -> [URLSession] {
     var found: [URLSession] = []
     var seen: Set<ObjectIdentifier> = []
     search(value, depth: 0, &found, &seen)

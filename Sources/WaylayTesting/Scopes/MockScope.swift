@@ -4,7 +4,7 @@ public import WaylayMocks
 /// The mock of one test, with its registry and its session.
 ///
 /// The trait
-/// ``Testing/Trait/mocked(_:hardWiredSessions:fileID:filePath:line:column:_:)`` and
+/// ``Testing/Trait/mocked(_:intercepting:fileID:filePath:line:column:_:)`` and
 /// `withMock` make a scope for the test or closure that they wrap, and end it afterwards. Inside, ``current`` finds it,
 /// including in child tasks and unstructured tasks:
 ///
@@ -30,7 +30,7 @@ public import WaylayMocks
 /// ```
 ///
 /// If nothing can wrap the test, make a scope manually:
-/// ``init(_:hardWiredSessions:fileID:filePath:line:column:teardown:_:)``.
+/// ``init(_:intercepting:fileID:filePath:line:column:teardown:_:)``.
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
@@ -62,18 +62,19 @@ public final class MockScope: Sendable {
   private let state = Locked(State())
 
   init(
-    mock: MockInterceptor, registry: InterceptorRegistry, hardWiredSessions: [URLSession] = [],
+    mock: MockInterceptor, registry: InterceptorRegistry, intercepting sessions: [URLSession] = [],
     cassette: Cassette? = nil
   ) {
     self.cassette = cassette
     self.mock = mock
     self.registry = registry
-    hardWired = HardWiredSessions(hardWiredSessions, location: mock.location)
+    hardWired = HardWiredSessions(sessions, location: mock.location)
   }
 
   /// - Parameter cassette: The cassette of this scope, or of the outer one.
   convenience init(
-    _ mock: MockInterceptor, hardWiredSessions: [URLSession] = [], cassette: Cassette? = MockScope.surrounding?.cassette
+    _ mock: MockInterceptor, intercepting sessions: [URLSession] = [],
+    cassette: Cassette? = MockScope.surrounding?.cassette
   ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
     // What the cassette of an air-gapped test records comes from the network.
@@ -83,7 +84,7 @@ public final class MockScope: Sendable {
     // Every scheme, and requests of the stubs' own closures too: what is not answered here must not be sent.
     registry.coverOwnRequests()
     registry.register(InterceptorChain(.default, for: .any) { links })
-    self.init(mock: mock, registry: registry, hardWiredSessions: hardWiredSessions, cassette: cassette)
+    self.init(mock: mock, registry: registry, intercepting: sessions, cassette: cassette)
     watchForLateUse()
   }
 
@@ -210,7 +211,7 @@ extension MockScope {
 
 
       URLSession.shared was used \(count == 1 ? "once" : "\(count) times") in this test, first for \(first), and is \
-      not mocked. Pass the code a session (`URLSession.mocked`), or name it: `.mocked(hardWiredSessions: [.shared])`.
+      not mocked. Pass the code a session (`URLSession.mocked`), or name it: `.mocked(intercepting: [.shared])`.
       """
     }
   }
@@ -296,7 +297,7 @@ extension MockScope {
       A session of the mock made at \(location) was used \(count == 1 ? "once" : "\(count) times") after its scope \
       ended, so its requests fail. A global, a static or an object that outlives its test holds the session. Create \
       the session in each test, or pass it to the code as a parameter. If a client in a `static let` cannot be \
-      changed, create it with its own session, and pass that session to each test with `.mocked(hardWiredSessions: …)`.
+      changed, create it with its own session, and pass that session to each test with `.mocked(intercepting: …)`.
       """
     }
   }

@@ -18,7 +18,7 @@ public import WaylayMocks
 ///
 /// - Parameters:
 ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
-///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
 ///     too. The call waits until no other test has such sessions; see the guide on mocks in large suites.
 ///   - stubs: The stubs; later ones take precedence.
 ///   - operation: The code under test. The scope ends when it returns or throws.
@@ -30,14 +30,14 @@ public import WaylayMocks
 /// - Throws: Errors of the stubs' closure or the operation. In that case, unused stubs are not reported.
 @discardableResult
 public func withMock<Result>(
-  _ options: MockInterceptor.Options = MockInterceptor.Options(), hardWiredSessions: [URLSession] = [],
+  _ options: MockInterceptor.Options = MockInterceptor.Options(), intercepting sessions: [URLSession] = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () async throws -> Result
 ) async rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let settings = ScopeSettings(options: { options }, location: location)
-  return try await MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
+  return try await MockScope(settings.makeMock(try stubs()), intercepting: sessions).surround(operation)
 }
 
 /// Runs a synchronous operation with its own mock.
@@ -58,7 +58,7 @@ public func withMock<Result>(
 ///
 /// - Parameters:
 ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
-///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
 ///     too. If another test has such sessions at the time, that is an issue, because this call cannot wait. It does not
 ///     happen in XCTest, which runs one test at a time.
 ///   - stubs: The stubs; later ones take precedence.
@@ -71,14 +71,14 @@ public func withMock<Result>(
 /// - Throws: Errors of the stubs' closure or the operation. In that case, unused stubs are not reported.
 @discardableResult
 public func withMock<Result>(
-  _ options: MockInterceptor.Options = MockInterceptor.Options(), hardWiredSessions: [URLSession] = [],
+  _ options: MockInterceptor.Options = MockInterceptor.Options(), intercepting sessions: [URLSession] = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () throws -> Result
 ) rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let settings = ScopeSettings(options: { options }, location: location)
-  return try MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
+  return try MockScope(settings.makeMock(try stubs()), intercepting: sessions).surround(operation)
 }
 
 extension MockScope {
@@ -102,7 +102,7 @@ extension MockScope {
   ///
   /// - Parameters:
   ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
-  ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+  ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
   ///     too, until the scope ends. If another scope has such sessions at the time, that is an issue, because this call
   ///     cannot wait.
   ///   - teardown: Called once, immediately, with the closure to call when the test ends.
@@ -113,13 +113,13 @@ extension MockScope {
   ///   - column: The caller's column.
   /// - Throws: Errors of the stubs' closure.
   public convenience init(
-    _ options: MockInterceptor.Options = MockInterceptor.Options(), hardWiredSessions: [URLSession] = [],
+    _ options: MockInterceptor.Options = MockInterceptor.Options(), intercepting sessions: [URLSession] = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     teardown: (@escaping @Sendable () -> Void) -> Void, @StubBuilder _ stubs: () throws -> [Stub] = { [] }
   ) rethrows {
     let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     let settings = ScopeSettings(options: { options }, location: location)
-    self.init(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions)
+    self.init(settings.makeMock(try stubs()), intercepting: sessions)
     hardWired.takePermitAtOnce()
     begin()
     teardown { self.end() }

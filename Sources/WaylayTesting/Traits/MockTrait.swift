@@ -19,7 +19,7 @@ public import WaylayMocks
 /// of that test, even if the code under test swallowed the error. A suite's stub that is neither `.required` nor
 /// `.optional` may stay unused in individual tests; if no test in a run of the suite used it, the suite gets a warning.
 ///
-/// Tests with this trait run in parallel with all others; those with `hardWiredSessions` take turns among themselves.
+/// Tests with this trait run in parallel with all others; those with `intercepting` take turns among themselves.
 /// Use `withMock` in XCTest, and for stubs that apply to a part of a test.
 public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   /// Which trait this is: a suite's trait is copied to every test in the suite.
@@ -27,7 +27,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
 
   let identity = Identity()
   let settings: ScopeSettings
-  let hardWiredSessions: @Sendable () -> [URLSession]
+  let sessions: @Sendable () -> [URLSession]
   let stubs: @Sendable () throws -> [Stub]
   /// Whether ``settings`` say where it was written.
   var isPlaced = true
@@ -69,7 +69,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
       isPlaced && ledger == nil && test.sourceLocation.fileID == settings.location.fileID.description
     let stubs = AttributeSource(of: settings.location).locate(try stubs())
     let settings = isPlaced ? isOfTest ? settings.located(at: test) : settings : settings.named(after: test)
-    let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []), hardWiredSessions: hardWiredSessions())
+    let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []), intercepting: sessions())
     let note = ledger?.enter(stubs, into: scope.mock)
     try await Traffic.attached(of: scope, test, testCase) {
       try await scope.surround(
@@ -129,7 +129,7 @@ extension Trait where Self == MockTrait {
   ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
   ///     Evaluated anew for each test, and for each case of a parameterized test; to share one clock, pass an existing
   ///     one.
-  ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+  ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
   ///     too. Tests with such sessions take turns, and their waiting time counts toward their time limits; see the
   ///     guide on mocks in large suites. Evaluated for each test.
   ///   - stubs: The stubs; later ones take precedence. Run anew for each test. If there are none, the test adds them to
@@ -140,14 +140,14 @@ extension Trait where Self == MockTrait {
   ///   - column: The caller's column.
   public static func mocked(
     _ options: @autoclosure @escaping @Sendable () -> MockInterceptor.Options = MockInterceptor.Options(),
-    hardWiredSessions: @autoclosure @escaping @Sendable () -> [URLSession] = [],
+    intercepting sessions: @autoclosure @escaping @Sendable () -> [URLSession] = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     @StubBuilder _ stubs: @escaping @Sendable () throws -> [Stub] = { [] }
   ) -> MockTrait {
     MockTrait(
       settings: ScopeSettings(
         options: options, location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
-      hardWiredSessions: hardWiredSessions, stubs: stubs)
+      sessions: sessions, stubs: stubs)
   }
 }
 

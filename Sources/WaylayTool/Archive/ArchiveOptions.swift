@@ -184,7 +184,7 @@
       isFresh = response?.isFresh(at: now)
       self.isWhole = response?.isWhole
       fields = isWhole ? response?.fields.map { Pair(name: $0.name.rawName, value: $0.value) } : nil
-      facts = isWhole ? response?.facts(at: now).map { Pair(name: $0.name, value: $0.value) } : nil
+      facts = isWhole ? response?.metadata(at: now).map { Pair(name: $0.name, value: $0.value) } : nil
     }
 
     private var state: String { isFresh.map { $0 ? "fresh" : "stale" } ?? "not understood" }

@@ -26,12 +26,12 @@
       case let failure as ToolFailure: self = failure
       case let error as HARError: self.init(.files, "har.\(error.code)", error.message + Self.cause(error.underlying))
       case let error as ArchiveError:
-        let isAbsent = error.code == .notStored || error.code == .refusedByRequest
+        let isAbsent = error.code == .notStored || error.code == .forbiddenByRequest
         self.init(isAbsent ? .absent : .files, "archive.\(error.code)", Self.text(error))
       case let error as HostError:
         self.init(error.isNetworkFailure ? .network : .failed, "hosts.\(error.code)", Self.text(error))
       case let error as MockError:
-        let isAbsent = error.code == .unmatched || error.code == .usedUp
+        let isAbsent = error.code == .unmatched || error.code == .exhausted
         // How to record in a test is of no use here.
         let lines = error.message.split(separator: "\n").filter { !$0.contains("WAYLAY_RECORD") }
         self.init(isAbsent ? .absent : .files, "mocks.\(error.code)", lines.joined(separator: "\n"))
@@ -42,7 +42,7 @@
 
     /// Why a load failed: the innermost reason that one of the links gives.
     private init(loading error: URLError) {
-      if let cause = error.cause(as: ArchiveError.self), cause.code == .notStored || cause.code == .refusedByRequest {
+      if let cause = error.cause(as: ArchiveError.self), cause.code == .notStored || cause.code == .forbiddenByRequest {
         self.init(cause)
       } else if let cause = error.cause(as: MockError.self) {
         self.init(cause)
@@ -50,7 +50,7 @@
         let attempts = cause.attempts.isEmpty ? "" : "\n" + cause.attempts.table
         self.init(.network, "hosts.\(cause.code)", Self.text(cause) + attempts)
       } else if let cause = error.cause(as: TransportError.self) {
-        self.init(.network, "network.\(cause.cause)", "\(cause.message) (while \(cause.phase))")
+        self.init(.network, "network.\(cause.code)", "\(cause.message) (while \(cause.phase))")
       } else if let cause = error.loadError as? WaylayError, cause.code == .timedOut {
         self.init(.network, "network", "\(cause.message.prefix { $0 != ":" }): raise --timeout.")
       } else if let cause = error.loadError {

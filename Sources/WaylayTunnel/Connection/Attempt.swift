@@ -125,7 +125,7 @@
           first == 21
             ? TransportError.unsent(.secureConnectionFailed, "it refuses the handshake", "\(endpoint)")
             : TransportError.unsent(
-              .secureConnectionFailed, cause: .notTLS, "what it answers is not TLS", "\(endpoint)"))
+              .secureConnectionFailed, code: .notTLS, "what it answers is not TLS", "\(endpoint)"))
       }
       win()
       if hasWon { flow.serverSent(bytes) }

@@ -108,11 +108,11 @@
   extension TransportError {
     /// A failure before anything of the request was sent.
     static func unsent(
-      _ code: URLError.Code, cause: ErrorCode<TransportError>? = nil, _ message: String, _ address: String,
+      _ urlErrorCode: URLError.Code, code: ErrorCode<TransportError>? = nil, _ message: String, _ address: String,
       _ underlying: (any Error)? = nil
     ) -> TransportError {
       TransportError(
-        code, cause: cause, phase: .connecting, requestBytesSent: 0, address: address, message: "\(message).",
+        urlErrorCode, code: code, phase: .connecting, requestBytesSent: 0, address: address, message: "\(message).",
         underlying: underlying)
     }
   }

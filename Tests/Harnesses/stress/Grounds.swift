@@ -116,8 +116,8 @@ extension HTTPField.Name {
 }
 
 /// The same inside the loading system's call, as far as the answer is there at once.
-struct InlineMadeUp: InlineAnswering {
-  func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+struct InlineMadeUp: InlineResponding {
+  func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
     let parts = request.url.pathComponents
     guard parts.count == 3 else { throw URLError(.badURL) }
     switch parts[1] {

@@ -22,7 +22,7 @@ struct KeyTextTests {
     let address = try #require(URL(string: url))
     #expect(KeyText(address).text == text)
     // The long way, which rules take, says the same.
-    #expect(KeyText(address, rules: [.ignoringHeaders(["x"])]).text == text)
+    #expect(KeyText(address, rules: [.ignoringFields(["x"])]).text == text)
   }
 
   @Test("user info is told, and is no part of the text")

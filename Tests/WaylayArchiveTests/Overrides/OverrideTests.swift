@@ -136,7 +136,7 @@ struct OverrideTests {
   @Test("query items and fields that do not count are ignored by rule")
   func ignored() async throws {
     let rules: [KeyRule] = [
-      .ignoringQueryItems(["utm_*", "sig"]), .sortingQuery(), .ignoringHeaders(["User-Agent"]),
+      .ignoringQueryItems(["utm_*", "sig"]), .sortingQuery(), .ignoringFields(["User-Agent"]),
     ]
     try await withSite({ $0.keys = rules }) { (site: Site) async throws in
       site.origin.reply(

@@ -163,7 +163,7 @@ struct LookingTests {
   @Test("a limit for a part removes the oldest of it, and nothing else")
   func parts() async throws {
     let archive = ArchiveCache {
-      $0.limits = [.tag("images", bytes: 20_000), .host("CDN.example.com", bytes: 1000)]
+      $0.quotas = [.tag("images", bytes: 20_000), .host("CDN.example.com", bytes: 1000)]
       $0.willStore = { if $0.request.url?.path.hasSuffix(".png") == true { $0.tags = ["images"] } }
     }
     let script = ScriptedNext()

@@ -270,7 +270,7 @@ struct ServingTests {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=100")]))
       try await site.get("/a")
-      let answer = try site.archive.answerInline(InterceptedRequest(site.request("/a")))
+      let answer = try site.archive.respondInline(InterceptedRequest(site.request("/a")))
       guard case .response(let response) = answer else {
         Issue.record("not answered at once")
         return

@@ -63,7 +63,7 @@
       for isByAge in [true, false] {
         let archive = ArchiveCache {
           $0.now = { wall.now }
-          if !isByAge { $0.limits = [.host("example.com", bytes: 4000)] }
+          if !isByAge { $0.quotas = [.host("example.com", bytes: 4000)] }
         }
         let script = origin("params=(\"utm\")")
         _ = try await get("?q=1&utm=a", archive, script)

@@ -12,7 +12,7 @@ struct EvictionTests {
     let capacity = 500
     var reference = LeastRecentlyUsed(capacity: capacity)
     let referenceHits = trace.count { reference.access($0) }
-    let store = MemoryStore(limits: StoreLimits(bytes: 1 << 30, count: capacity, lowWater: 1))
+    let store = MemoryStore(limits: StoreLimits(bytes: 1 << 30, count: capacity, evictionTarget: 1))
     var hits = 0
     for number in trace {
       let key = ArchiveKey("\(number)")

@@ -16,7 +16,7 @@ struct LimitChangeTests {
 
   @Test("lowered, they make room at once; raised, they take more", arguments: [true, false])
   func changed(isOnDisk: Bool) async throws {
-    let store = try store(isOnDisk, StoreLimits(bytes: 1 << 20, entryBytes: 1 << 19, lowWater: 1))
+    let store = try store(isOnDisk, StoreLimits(bytes: 1 << 20, entryBytes: 1 << 19, evictionTarget: 1))
     let evicted = Locked(0)
     store.observe { event in if event.kind == .evicted { evicted.withLock { $0 += 1 } } }
     for number in 0..<10 { try store.put(.sample("\(number)"), body: .noise(10_000)) }
@@ -25,7 +25,7 @@ struct LimitChangeTests {
     try await store.flush()
     #expect(store.usage.count == 4 && store.usage.bytes <= 50_000)
     #expect(store.limits.bytes == 50_000)
-    store.limits = StoreLimits(bytes: 1 << 20, count: 3, entryBytes: 500, lowWater: 1)
+    store.limits = StoreLimits(bytes: 1 << 20, count: 3, entryBytes: 500, evictionTarget: 1)
     try await store.flush()
     #expect(store.usage.count == 3)
     let error = #expect(throws: ArchiveError.self) { try store.put(.sample("large"), body: .noise(1000)) }

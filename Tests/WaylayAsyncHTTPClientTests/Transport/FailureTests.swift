@@ -54,15 +54,18 @@
       let registry = InterceptorRegistry.overClient()
       let port = try ClosedPort()
       let refused = transportError(await failure { try await registry.text(port.url()) })
-      #expect(refused?.code == .cannotConnectToHost && refused?.cause == .refused && refused?.phase == .connecting)
+      #expect(
+        refused?.urlErrorCode == .cannotConnectToHost && refused?.code == .refused && refused?.phase == .connecting)
       #expect(refused?.requestBytesSent == 0)
       port.close()
       let unknown = transportError(await failure { try await registry.text(URL(string: "http://nowhere.invalid/")!) })
-      #expect(unknown?.code == .cannotFindHost && unknown?.phase == .resolving && unknown?.requestBytesSent == 0)
+      #expect(
+        unknown?.urlErrorCode == .cannotFindHost && unknown?.phase == .resolving && unknown?.requestBytesSent == 0)
       try await withOrigin { origin in
         let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
         let plain = transportError(await failure { try await registry.text(url) })
-        #expect(plain?.code == .secureConnectionFailed && plain?.cause == .notTLS && plain?.requestBytesSent == 0)
+        #expect(
+          plain?.urlErrorCode == .secureConnectionFailed && plain?.code == .notTLS && plain?.requestBytesSent == 0)
       }
       registry.invalidate()
     }
@@ -78,8 +81,8 @@
       try await withOrigin(tls: TestOrigin.TLS(authority: authority, kind: kind)) { origin in
         let registry = InterceptorRegistry.overClient(try .trusting(authority))
         let cause = transportError(await failure { try await registry.text(origin.url("/hello")) })
-        #expect(cause?.code == .serverCertificateUntrusted)
-        #expect(cause?.cause == (kind == .wrongName ? .certificateNameMismatch : .certificateUntrusted))
+        #expect(cause?.urlErrorCode == .serverCertificateUntrusted)
+        #expect(cause?.code == (kind == .wrongName ? .certificateNameMismatch : .certificateUntrusted))
         #expect(cause?.phase == .securing && cause?.requestBytesSent == 0 && origin.requests.isEmpty)
         registry.invalidate()
       }

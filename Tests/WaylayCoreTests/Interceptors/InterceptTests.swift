@@ -55,7 +55,7 @@ struct InterceptTests {
 
   @Test("a scope that cannot be read, and an order that a link calls wrong, are reported when the chain is registered")
   func reports() {
-    struct Last: OrderChecking {
+    struct Last: ChainValidating {
       func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
       {
         try await next(request)

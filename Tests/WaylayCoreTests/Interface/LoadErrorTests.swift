@@ -54,11 +54,11 @@ struct LoadErrorTests {
       return try #require(error?.cause(as: TransportError.self))
     }
     let refused = try await transportError("http://127.0.0.1:1/")
-    #expect(refused.cause == .refused)
+    #expect(refused.code == .refused)
     #expect(refused.url?.port == 1 && refused.requestID != nil)
     try await withOrigin { origin in
       let plain = try await transportError("https://127.0.0.1:\(origin.port)/")
-      #expect(plain.cause == .notTLS)
+      #expect(plain.code == .notTLS)
     }
     registry.invalidate()
     transport.invalidate()

@@ -34,7 +34,7 @@ struct InlineTests {
       await failure { try await registry.data(for: URLRequest(url: .example)) },
     ] {
       let cause = try #require(error.flatMap(cause))
-      #expect(cause.code == .missingAnswer)
+      #expect(cause.code == .missingResponse)
       #expect(cause.interceptor == "Silent" && cause.message.contains("Silent"))
     }
     registry.invalidate()

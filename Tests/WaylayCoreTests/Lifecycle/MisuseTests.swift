@@ -319,8 +319,8 @@ struct MisuseTests {
     task.cancel()
     #expect(await recorder.entries(1) == [.completed(.cancelled)])
     goOn.happen()
-    for await event in events where event.kind == .answerDropped {
-      #expect((event.error as? WaylayError)?.code == .answeredAfterCancellation)
+    for await event in events where event.kind == .responseDropped {
+      #expect((event.error as? WaylayError)?.code == .respondedAfterCancellation)
       #expect((event.error as? WaylayError)?.interceptor == "Stubborn")
       break
     }

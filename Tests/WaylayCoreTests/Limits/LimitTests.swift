@@ -63,7 +63,7 @@ struct LimitTests {
     #expect(errors.count == 2)
     for error in errors {
       let cause = try #require((error as? URLError)?.cause(as: TransportError.self))
-      #expect(cause.code == .dataLengthExceedsMaximum && cause.cause == .limitExceeded)
+      #expect(cause.urlErrorCode == .dataLengthExceedsMaximum && cause.code == .limitExceeded)
       #expect((cause.underlying as? WaylayError)?.code == .limitExceeded)
       #expect(cause.message.contains("gzip, gzip") && cause.message.contains("64 MiB"), "\(cause.message)")
     }

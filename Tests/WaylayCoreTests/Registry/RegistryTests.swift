@@ -125,7 +125,7 @@ struct RegistryTests {
   }
 
   @Test("additional headers of the configuration are added where the request has none of its own (P10, rule 3)")
-  func additionalHeaders() async throws {
+  func additionalFields() async throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpAdditionalHeaders = ["X-App": "config", "X-Both": "config"]
     let registry = InterceptorRegistry {

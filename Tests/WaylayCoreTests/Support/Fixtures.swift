@@ -43,11 +43,11 @@ struct Link: RequestInterceptor {
 }
 
 /// An interceptor that answers inside the loading system's call, or not, for tests.
-struct InlineLink: InlineAnswering {
+struct InlineLink: InlineResponding {
   var name = "InlineLink"
-  var answer: @Sendable (InterceptedRequest) throws -> InlineAnswer
+  var answer: @Sendable (InterceptedRequest) throws -> InlineResponse
 
-  func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { try answer(request) }
+  func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { try answer(request) }
 }
 
 /// Something that happens once, and can be waited for.

@@ -119,7 +119,7 @@
               _ = try await transport.load(request)
               preconditionFailure("\(name) is there")
             } catch let error as TransportError {
-              Process.require(error.code == .cannotFindHost, "\(error)")
+              Process.require(error.urlErrorCode == .cannotFindHost, "\(error)")
             }
           }
         }

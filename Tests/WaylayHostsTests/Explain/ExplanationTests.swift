@@ -52,9 +52,9 @@ struct ExplanationTests {
     let first = try #require(await all.next())
     #expect(first.kind == .attempted && first.host.description == "api.test")
     #expect(first.attempt?.isSuspectedHijack == true && first.ban == .seconds(3600))
-    #expect(await all.next()?.attempt?.outcome == .answered)
+    #expect(await all.next()?.attempt?.outcome == .responded)
     var iterator = small.makeAsyncIterator()
-    #expect(await iterator.next()?.attempt?.outcome == .answered)
+    #expect(await iterator.next()?.attempt?.outcome == .responded)
   }
 
   @Test("counters say what was done")

@@ -88,7 +88,7 @@
       // The stagger is how long the connection to a proven address may take: all sixty have asked for it by then. No
       // other time passes, so that a busy machine has no address asked beside another.
       var policy = HostRewriter.Policy.patient
-      policy.stagger = .milliseconds(900)
+      policy.connectionAttemptDelay = .milliseconds(900)
       let rewriter = HostRewriter(
         rules: try HostRules(["api.test": ["127.0.0.1:\(servers[0].port)", "127.0.0.2:\(servers[1].port)"]]),
         policy: policy, clock: StepClock().clock)

@@ -86,7 +86,7 @@
     func networkChange() async throws {
       try await withServer { origin, transport, isDead in
         var policy = HostRewriter.Policy.require
-        policy.silence = nil
+        policy.silenceTimeout = nil
         let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy)
         let registry = registry(transport, rewriter)
         let url = origin.url("/", host: "api.test")

@@ -14,7 +14,7 @@ struct FailoverTests {
       (TransportError.refused, "refused"), (.unsent(.timedOut), "timed out"),
       (.unsent(.networkConnectionLost, .securing), "closed"),
       (.unsent(.secureConnectionFailed, .securing, "unexpected eof"), "TLS failed"),
-      (.unsent(.secureConnectionFailed, .securing, "what came is not TLS", cause: .notTLS), "not understood"),
+      (.unsent(.secureConnectionFailed, .securing, "what came is not TLS", code: .notTLS), "protocol mismatch"),
       (.rogue, "certificate refused"),
       (.unsent(.serverCertificateUntrusted, .securing), "certificate refused"),
     ])
@@ -47,7 +47,7 @@ struct FailoverTests {
       #expect(try await rig.load(method) == "127.0.0.2")
     } else {
       let error = await rig.failure(method)
-      #expect((error as? TransportError)?.code == .networkConnectionLost)
+      #expect((error as? TransportError)?.urlErrorCode == .networkConnectionLost)
       #expect(rig.network.visited == ["127.0.0.1"])
     }
   }
@@ -74,7 +74,7 @@ struct FailoverTests {
   func ownFault() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.unsent(.requestBodyStreamExhausted)), "127.0.0.2": good])
     let error = await rig.failure()
-    #expect((error as? TransportError)?.code == .requestBodyStreamExhausted)
+    #expect((error as? TransportError)?.urlErrorCode == .requestBodyStreamExhausted)
     #expect(rig.network.visited == ["127.0.0.1"])
   }
 
@@ -111,7 +111,7 @@ struct FailoverTests {
   @Test("one by one starts the next address at the deadline of the one before, which can send nothing any more")
   func oneByOne() async throws {
     var policy = HostRewriter.Policy.require
-    policy.stagger = nil
+    policy.connectionAttemptDelay = nil
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": good], policy: policy)
     async let answer = rig.load("POST")
     await rig.network.time.sleeper(until: .seconds(3))
@@ -126,7 +126,7 @@ struct FailoverTests {
   @Test("addresses that were late one by one are tried once more, all at once, before the request fails")
   func lateOnes() async throws {
     var policy = HostRewriter.Policy.require
-    policy.stagger = nil
+    policy.connectionAttemptDelay = nil
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .answers(after: .seconds(8))], policy: policy)
     async let answer = rig.load()
     await rig.network.time.sleeper(until: .seconds(3))

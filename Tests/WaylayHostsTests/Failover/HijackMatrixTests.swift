@@ -54,11 +54,11 @@
     func cell(_ cell: Cell) async throws {
       let lab = try await HijackLab.start(isSecure: cell.isSecure, protocols: cell.protocols)
       var policy = HostRewriter.Policy.require
-      if !cell.isRace { policy.stagger = nil }
+      if !cell.isRace { policy.connectionAttemptDelay = nil }
       policy.deadlines.initial = .milliseconds(400)
       // A verified server is the good one, which a busy machine has be silent.
-      policy.silence = cell.isSecure ? nil : .milliseconds(400)
-      if !cell.isSecure { policy.responseCheck = .header("X-Served-By", equals: "good") }
+      policy.silenceTimeout = cell.isSecure ? nil : .milliseconds(400)
+      if !cell.isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }
       let (registry, rewriter) = try lab.routed(cell.hijackers.map(\.address) + ["127.0.0.1"], policy)
       // Without TLS nothing keeps a hijacker from taking a request: only those that may be repeated are safe.
       let methods = cell.isSecure ? ["GET", "POST"] : ["GET"]

@@ -13,8 +13,8 @@
   struct HijackTests {
     private func policy(isSecure: Bool) -> HostRewriter.Policy {
       var policy = HostRewriter.Policy.require
-      policy.silence = .milliseconds(250)
-      if !isSecure { policy.responseCheck = .header("X-Served-By", equals: "good") }
+      policy.silenceTimeout = .milliseconds(250)
+      if !isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }
       return policy
     }
 
@@ -25,7 +25,7 @@
       try await HijackLab.with(isSecure: true) { lab in
         var policy = HostRewriter.Policy.patient
         // On a busy machine the good one may be connected before a bad one is found bad.
-        if !hijacker.isSlow { policy.stagger = .seconds(60) }
+        if !hijacker.isSlow { policy.connectionAttemptDelay = .seconds(60) }
         let (registry, rewriter) = try lab.routed([hijacker.address, "127.0.0.1"], policy)
         // The race has a winner while a silent one is still waited for; that is no failure of it.
         #expect(try await registry.text(lab.url(), "POST") == HijackLab.answer)
@@ -96,9 +96,9 @@
     func banClosesConnections() async throws {
       try await HijackLab.with(isSecure: false) { lab in
         var policy = policy(isSecure: false)
-        policy.silence = nil
+        policy.silenceTimeout = nil
         // On a busy machine the good one might be connected before the portal.
-        policy.stagger = .seconds(60)
+        policy.connectionAttemptDelay = .seconds(60)
         let (registry, rewriter) = try lab.routed(["127.0.0.9", "127.0.0.1"], policy)
         let portal = try #require(lab.server(.portal))
         #expect(try await registry.text(lab.url()) == HijackLab.answer)
@@ -149,7 +149,7 @@
       policy.deadlines.initial = .milliseconds(100)
       policy.deadlines.minimum = .milliseconds(100)
       policy.deadlines.maximum = .milliseconds(200)
-      policy.silence = nil
+      policy.silenceTimeout = nil
       return policy
     }
 

@@ -46,9 +46,9 @@
         for number in 1...count { servers.append(try await TestOrigin.start(hosts: ["127.0.0.\(number)"], tls: tls)) }
         self.servers = servers
         var policy = HostRewriter.Policy.require
-        policy.silence = Self.silence
+        policy.silenceTimeout = Self.silence
         // The connection to a proven address may take as long as a busy machine needs.
-        policy.stagger = .seconds(60)
+        policy.connectionAttemptDelay = .seconds(60)
         rewriter = HostRewriter(
           rules: try HostRules(["api.test": servers.map { "\($0.hosts[0]):\($0.port)" }]), policy: policy,
           clock: time.clock)

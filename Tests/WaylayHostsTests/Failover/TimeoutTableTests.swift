@@ -30,7 +30,7 @@
         for isDirect in [true, false] {
           // All are tried long before the request's time is over.
           var policy = HostRewriter.Policy.patient
-          policy.stagger = .milliseconds(50)
+          policy.connectionAttemptDelay = .milliseconds(50)
           let (registry, rewriter) = try lab.routed([Hijacker.silence, .blackHole, .refusal].map(\.address), policy)
           let request = URLRequest(url: lab.url(), timeoutInterval: 3)
           if isDirect {

@@ -36,9 +36,9 @@ struct HealthTests {
   @Test("proven addresses come first by their measured time, then untried ones, then overtaken ones, banned ones last")
   func ranking() throws {
     let health = health()
-    health.answered(try candidate("192.0.2.5"), at: place, handshake: .milliseconds(80))
-    health.answered(try candidate("192.0.2.4"), at: place, handshake: .milliseconds(20))
-    health.overtaken(try candidate("192.0.2.2"), at: place, after: .milliseconds(250))
+    health.responded(try candidate("192.0.2.5"), at: place, handshake: .milliseconds(80))
+    health.responded(try candidate("192.0.2.4"), at: place, handshake: .milliseconds(20))
+    health.superseded(try candidate("192.0.2.2"), at: place, after: .milliseconds(250))
     health.failed(try candidate("192.0.2.1"), at: place, .refused)
     #expect(
       try order(health, ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"])
@@ -59,10 +59,10 @@ struct HealthTests {
   func smoothing() throws {
     let health = health()
     let one = try candidate("192.0.2.1")
-    health.answered(one, at: place, handshake: .milliseconds(100))
-    health.answered(one, at: place, handshake: .milliseconds(200))
+    health.responded(one, at: place, handshake: .milliseconds(100))
+    health.responded(one, at: place, handshake: .milliseconds(200))
     #expect(health.records(of: [one], at: place)[0].smoothed == .milliseconds(130))
-    health.answered(one, at: place, handshake: nil)
+    health.responded(one, at: place, handshake: nil)
     #expect(health.records(of: [one], at: place)[0].smoothed == .milliseconds(130))
   }
 
@@ -78,7 +78,7 @@ struct HealthTests {
       time.advance(by: .milliseconds(1))
       #expect(ban() == nil)
     }
-    health.answered(one, at: place, handshake: nil)
+    health.responded(one, at: place, handshake: nil)
     health.failed(one, at: place, .refused)
     time.advance(by: .seconds(30))
     #expect(ban() == nil)
@@ -95,9 +95,9 @@ struct HealthTests {
     health.networkChanged()
     #expect(!isBanned())
     health.failed(one, at: place, .certificateRefused)
-    health.answered(one, at: place, handshake: .milliseconds(5))
+    health.responded(one, at: place, handshake: .milliseconds(5))
     #expect(!isBanned())
-    health.failed(one, at: place, .notUnderstood)
+    health.failed(one, at: place, .protocolMismatch)
     time.advance(by: .seconds(3600))
     #expect(!isBanned())
   }
@@ -117,12 +117,12 @@ struct HealthTests {
     let health = health()
     let one = try candidate("192.0.2.1")
     #expect(health.deadline(of: one, at: place) == .seconds(3))
-    health.answered(one, at: place, handshake: .milliseconds(10))
+    health.responded(one, at: place, handshake: .milliseconds(10))
     #expect(health.deadline(of: one, at: place) == .milliseconds(1200))
     // The network turns slow: two seconds for each connection.
-    for _ in 0..<20 { health.answered(one, at: place, handshake: .seconds(2)) }
+    for _ in 0..<20 { health.responded(one, at: place, handshake: .seconds(2)) }
     #expect(health.deadline(of: one, at: place) > .seconds(4))
-    for _ in 0..<20 { health.answered(one, at: place, handshake: .seconds(60)) }
+    for _ in 0..<20 { health.responded(one, at: place, handshake: .seconds(60)) }
     #expect(health.deadline(of: one, at: place) == .seconds(20))
   }
 
@@ -130,10 +130,10 @@ struct HealthTests {
   func capacity() throws {
     let health = health(capacity: 16)
     let first = try candidate("192.0.2.200")
-    health.answered(first, at: place, handshake: .milliseconds(1))
+    health.responded(first, at: place, handshake: .milliseconds(1))
     for number in 1...40 {
       time.advance(by: .seconds(1))
-      health.answered(try candidate("192.0.2.\(number)"), at: place, handshake: .milliseconds(1))
+      health.responded(try candidate("192.0.2.\(number)"), at: place, handshake: .milliseconds(1))
     }
     #expect(!health.records(of: [first], at: place)[0].isProven)
     #expect(health.records(of: [try candidate("192.0.2.40")], at: place)[0].isProven)
@@ -166,13 +166,13 @@ struct LearningTests {
     rig.network.time.advance(by: .milliseconds(100))
     #expect(try await first == "127.0.0.2")
     #expect(rig.rewriter.counters.bans == 0)
-    #expect(try await rig.states() == ["127.0.0.2 proven", "127.0.0.1 overtaken before"])
+    #expect(try await rig.states() == ["127.0.0.2 proven", "127.0.0.1 superseded before"])
   }
 
   @Test("an address that was late one by one is banned once another has answered in good time")
   func lateness() async throws {
     var policy = HostRewriter.Policy.require
-    policy.stagger = nil
+    policy.connectionAttemptDelay = nil
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .answers()], policy: policy)
     async let answer = rig.load()
     await rig.network.time.sleeper(until: .seconds(3))
@@ -185,7 +185,7 @@ struct LearningTests {
     "a slow network bans nobody: an address that is late counts as slow when the one that answers was hardly faster")
   func slowNetwork() async throws {
     var policy = HostRewriter.Policy.require
-    policy.stagger = nil
+    policy.connectionAttemptDelay = nil
     let rig = try Rig(
       ["127.0.0.1": .answers(after: .seconds(4)), "127.0.0.2": .answers(after: .milliseconds(2900))], policy: policy)
     async let answer = rig.load()

@@ -86,7 +86,7 @@ struct PolicyTests {
         status: .init(code: status), fields: fields, url: try #require(URL(string: "http://api.test/x")))
     }
     let served = try #require(HTTPField.Name("x-served-by"))
-    let header = ResponseCheck.header("X-Served-By", equals: "good")
+    let header = ResponseCheck.field("X-Served-By", equals: "good")
     #expect(try header.rejection(of: response(200, [served: "good"])) == nil)
     #expect(try header.rejection(of: response(200)) != nil)
     let request = InterceptedRequest(.get, try #require(URL(string: "http://api.test/x")))

@@ -178,7 +178,7 @@
           }
         }
         let error = await #expect(throws: HostError.self) { try await server.resolver().resolve(query) }
-        #expect(error?.code == (["noise", "question"].contains(what) ? .malformedAnswer : .resolverFailed))
+        #expect(error?.code == (["noise", "question"].contains(what) ? .malformedResponse : .resolverFailed))
       }
     }
 
@@ -202,7 +202,7 @@
       } _: { server in
         let resolver = ResolutionCache(try server.resolver())
         let error = await #expect(throws: HostError.self) { try await resolver.resolve(query) }
-        #expect(error?.code == .answerRefused)
+        #expect(error?.code == .resolutionRejected)
         #expect(error?.message.contains("192.168.0.1") == true && error?.message.contains("127.0.0.1") == true)
         let half = try await resolver.resolve(HostAuthority(HostName("half.example.com")))
         #expect(literals(half) == ["2001:db9::7"])

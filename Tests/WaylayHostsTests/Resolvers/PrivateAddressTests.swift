@@ -40,7 +40,7 @@ struct PrivateAddressTests {
     ])
   func refused(address: String, reason: String) async {
     let error = await #expect(throws: HostError.self) { try await resolve(address) }
-    #expect(error?.code == .answerRefused)
+    #expect(error?.code == .resolutionRejected)
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
   }
 

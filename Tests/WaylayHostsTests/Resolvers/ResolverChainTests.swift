@@ -53,7 +53,7 @@ struct ResolverChainTests {
   @Test(
     "goes on when one does not list the host, fails, or gives an answer that is refused",
     arguments: [
-      HostError.Code.notListed, .resolverFailed, .resolverTimedOut, .answerRefused, .malformedAnswer,
+      HostError.Code.notListed, .resolverFailed, .resolverTimedOut, .resolutionRejected, .malformedResponse,
     ])
   func failures(code: HostError.Code) async throws {
     let chain = ResolverChain(

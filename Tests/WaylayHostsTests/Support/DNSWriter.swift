@@ -48,7 +48,8 @@ struct DNSWriter {
     bytes[start + 1] = UInt8(truncatingIfNeeded: count)
   }
 
-  static let tooLong = HostError(.malformedAnswer, "A DNS message, or a part of it, would have more than 65 535 bytes.")
+  static let tooLong = HostError(
+    .malformedResponse, "A DNS message, or a part of it, would have more than 65 535 bytes.")
 }
 
 extension DNSMessage {

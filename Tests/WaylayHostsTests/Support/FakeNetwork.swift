@@ -148,13 +148,13 @@ final class FakeNetwork: Sendable {
 extension TransportError {
   /// A failure before anything was sent.
   static func unsent(
-    _ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer",
-    cause: ErrorCode<TransportError>? = nil
+    _ urlErrorCode: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer",
+    code: ErrorCode<TransportError>? = nil
   ) -> TransportError {
-    TransportError(code, cause: cause, phase: phase, requestBytesSent: 0, message: message)
+    TransportError(urlErrorCode, code: code, phase: phase, requestBytesSent: 0, message: message)
   }
 
-  static let refused = unsent(.cannotConnectToHost, cause: .refused)
+  static let refused = unsent(.cannotConnectToHost, code: .refused)
   static let rogue = unsent(.serverCertificateHasUnknownRoot, .securing, "self-signed certificate")
   /// A failure after the request was sent.
   static let sentAndLost = TransportError(

@@ -44,7 +44,7 @@
     /// For servers that may be silent for seconds because the machine is busy: none is asked beside another for that.
     static var patient: Self {
       var policy = Self.require
-      policy.silence = nil
+      policy.silenceTimeout = nil
       return policy
     }
   }

@@ -7,11 +7,11 @@ import WaylayMocks
   @Test("status, header fields and JSON reach the app")
   func json() async throws {
     struct User: Codable, Equatable { var name: String }
-    let answer = try await MockResponse.json(User(name: "Ada"), status: 201).header("X-Trace", "7").answer()
+    let answer = try await MockResponse.json(User(name: "Ada"), status: 201).field("X-Trace", "7").answer()
     #expect(answer.status == 201)
-    #expect(answer.header("Content-Type") == "application/json")
-    #expect(answer.header("X-Trace") == "7")
-    #expect(answer.header("Content-Length") == "14")
+    #expect(answer.field("Content-Type") == "application/json")
+    #expect(answer.field("X-Trace") == "7")
+    #expect(answer.field("Content-Length") == "14")
     #expect(try JSONDecoder().decode(User.self, from: answer.data) == User(name: "Ada"))
   }
 
@@ -31,9 +31,9 @@ import WaylayMocks
 
   @Test("a header field is replaced, added, or taken away")
   func fields() async throws {
-    let response = try await MockResponse.text("x").header("A", "1").header("a", "2").addingHeader("B", "1")
-      .addingHeader("B", "2")
-      .removingHeader("content-type").headers(["C": "3"]).direct()
+    let response = try await MockResponse.text("x").field("A", "1").field("a", "2").addingField("B", "1")
+      .addingField("B", "2")
+      .removingField("content-type").fields(["C": "3"]).direct()
     #expect(response.fields.filter { $0.name.canonicalName == "a" }.map(\.value) == ["2"])
     #expect(response.fields.filter { $0.name.canonicalName == "b" }.map(\.value) == ["1", "2"])
     #expect(response.fields[.contentType] == nil)
@@ -62,8 +62,8 @@ import WaylayMocks
       (.status(1000), .invalidResponse, "1000"),
       (.json(["a": 1], status: 100), .invalidResponse, "100"),
       (.text("x").status(-1), .invalidResponse, "-1"),
-      (.text("x").header("no name", "x"), .invalidResponse, "no name"),
-      (.text("x").header("A", "x\r\nB: y"), .invalidResponse, "line break"),
+      (.text("x").field("no name", "x"), .invalidResponse, "no name"),
+      (.text("x").field("A", "x\r\nB: y"), .invalidResponse, "line break"),
       (.json(Double.nan), .invalidJSON, "Double"),
       (.json(text: "{\n  \"a\": 1,\n}"), .invalidJSON, "line 3"),
       (.text("x").delay(.seconds(-1)), .invalidTiming, "below zero"),
@@ -107,9 +107,9 @@ import WaylayMocks
     #expect(try await sync.answer(to: .mocked("POST", body: "abc")).text == "42 3")
     let async = Answering { request in
       await Task.yield()
-      return .text(request.urlRequest.httpMethod ?? "").header("X-Outer", "1")
+      return .text(request.urlRequest.httpMethod ?? "").field("X-Outer", "1")
     }
-    #expect(try await async.answer().header("X-Outer") == "1")
+    #expect(try await async.answer().field("X-Outer") == "1")
     let failing = MockInterceptor { Stub(.any) { throw URLError(.userAuthenticationRequired) } }
     await #expect(throws: URLError(.userAuthenticationRequired)) { try await failing.ask(URLRequest(url: .mocked)) }
   }

@@ -70,7 +70,7 @@ struct Answer {
 
   var text: String { String(decoding: data, as: UTF8.self) }
 
-  func header(_ name: String) -> String? { head.value(forHTTPHeaderField: name) }
+  func field(_ name: String) -> String? { head.value(forHTTPHeaderField: name) }
 }
 
 extension MockResponse {

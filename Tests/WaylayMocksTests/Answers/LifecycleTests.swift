@@ -82,7 +82,7 @@ import WaylayMocks
         to: request, fields: [.contentType: "application/json", .eTag: "\"1\"", .contentLength: "60"],
         body: .text(#"{"name": "Ada", "plan": "free", "big": 12345678901234567890, "old": 1}"#), source: .network)
     }
-    let response = try await MockResponse.passThrough.status(203).header("X-Patched", "1").mergingJSON(
+    let response = try await MockResponse.passThrough.status(203).field("X-Patched", "1").mergingJSON(
       ["plan": "premium", "old": nil] as [String: String?]
     )
     .direct(next: next)
@@ -106,8 +106,8 @@ import WaylayMocks
     var request = URLRequest(url: origin.url("/echo"))
     request.httpMethod = "POST"
     request.httpBody = Data("payload".utf8)
-    let answer = try await MockResponse.passThrough.header("X-Patched", "1").answer(to: request)
-    #expect(answer.header("X-Patched") == "1")
+    let answer = try await MockResponse.passThrough.field("X-Patched", "1").answer(to: request)
+    #expect(answer.field("X-Patched") == "1")
     #expect(answer.text.contains("payload"))
   }
 

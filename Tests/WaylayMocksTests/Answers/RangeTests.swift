@@ -5,7 +5,7 @@ import WaylayMocks
 
 @Suite("Ranges of an answer", .timeLimit(.minutes(5))) struct RangeTests {
   private static let body = "0123456789"
-  private let answer = MockResponse.text(Self.body).header("ETag", "\"v1\"").header(
+  private let answer = MockResponse.text(Self.body).field("ETag", "\"v1\"").field(
     "Last-Modified", "Sat, 21 Nov 2026 10:00:00 GMT"
   )
   .servingRanges()
@@ -21,9 +21,9 @@ import WaylayMocks
     let response = try await answer.answer(to: .mocked("GET", ["Range": range]))
     #expect(response.status == 206)
     #expect(response.text == part)
-    #expect(response.header("Content-Range") == contentRange)
-    #expect(response.header("Content-Length") == "\(part.count)")
-    #expect(response.header("ETag") == "\"v1\"")
+    #expect(response.field("Content-Range") == contentRange)
+    #expect(response.field("Content-Length") == "\(part.count)")
+    #expect(response.field("ETag") == "\"v1\"")
   }
 
   @Test(
@@ -31,7 +31,7 @@ import WaylayMocks
   func unsatisfiable(range: String) async throws {
     let response = try await answer.answer(to: .mocked("GET", ["Range": range]))
     #expect(response.status == 416)
-    #expect(response.header("Content-Range") == "bytes */10")
+    #expect(response.field("Content-Range") == "bytes */10")
     #expect(response.data.isEmpty)
   }
 
@@ -45,7 +45,7 @@ import WaylayMocks
     let response = try await answer.answer(to: .mocked("GET", ["Range": range]))
     #expect(response.status == 200)
     #expect(response.text == Self.body)
-    #expect(response.header("Accept-Ranges") == "bytes")
+    #expect(response.field("Accept-Ranges") == "bytes")
   }
 
   @Test(
@@ -61,7 +61,7 @@ import WaylayMocks
 
   @Test("a weak tag of the answer never satisfies If-Range")
   func weakTag() async throws {
-    let response = try await answer.header("ETag", "W/\"v1\"").answer(
+    let response = try await answer.field("ETag", "W/\"v1\"").answer(
       to: .mocked("GET", ["Range": "bytes=0-0", "If-Range": "W/\"v1\""]))
     #expect(response.status == 200)
   }
@@ -86,7 +86,7 @@ import WaylayMocks
     defer { try? FileManager.default.removeItem(at: file) }
     let cut = try await MockResponse.file(file).servingRanges().answer(to: .mocked("GET", ["Range": "bytes=100000-"]))
     #expect(cut.data == Data(repeating: 7, count: 100_000))
-    #expect(cut.header("Content-Range") == "bytes 100000-199999/200000")
+    #expect(cut.field("Content-Range") == "bytes 100000-199999/200000")
     let chunks = MockResponse.chunks(["0123", "4567", "89"]).servingRanges()
     #expect(try await chunks.answer(to: .mocked("GET", ["Range": "bytes=3-8"])).text == "345678")
   }

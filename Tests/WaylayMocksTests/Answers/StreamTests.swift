@@ -18,7 +18,7 @@ import WaylayMocks
       try await log.completed() == [.response(200), .data("one "), .data("two "), .data("three"), .completed(nil)])
     let whole = try await response.answer()
     #expect(whole.text == "one two three")
-    #expect(whole.header("Content-Length") == "13")
+    #expect(whole.field("Content-Length") == "13")
   }
 
   @Test("the chunks of a list serve any number of requests, those of a stream that can be read once serve one")
@@ -71,7 +71,7 @@ import WaylayMocks
       .init(""), .json(["a": 1], event: "json"), .init(id: ""),
     ]
     let answer = try await MockResponse.events(events, every: .seconds(1)).answer()
-    #expect(answer.header("Content-Type") == "text/event-stream")
+    #expect(answer.field("Content-Type") == "text/event-stream")
     #expect(
       answer.text == """
         data: one

@@ -67,7 +67,7 @@ struct CassetteSecretTests {
     }
     for matching in [
       Set<Cassette.Aspect>([.method, .url, .query]),
-      [.method, .url, .query, .body, .header("Authorization"), .header("Cookie")],
+      [.method, .url, .query, .body, .headerField("Authorization"), .headerField("Cookie")],
     ] {
       let recording = folder.cassette(.all) { $0.matching = matching }
       for (method, url, fields, body) in requests(recorded) {
@@ -97,7 +97,7 @@ struct CassetteSecretTests {
         #expect(text.contains(#""refresh_token":"REDACTED""#), "\(text)")
       }
       let error = await failure { try await playing.ask("https://a.test/failed?api_key=an0ther") } as? TransportError
-      #expect(error?.code == .cannotFindHost)
+      #expect(error?.urlErrorCode == .cannotFindHost)
       #expect(playing.issues.isEmpty, "\(playing.issues)")
     }
   }
@@ -141,7 +141,7 @@ struct CassetteSecretTests {
         "POST", "https://a.test/x?token=pl4nted1", body: #"{"password":"pl4nted2","a":1}"#,
         headers: [.init("X-Api-Key", "pl4nted3")])
     ])
-    let cassette = folder.cassette { $0.matching = [.method, .url, .query, .body, .header("X-Api-Key")] }
+    let cassette = folder.cassette { $0.matching = [.method, .url, .query, .body, .headerField("X-Api-Key")] }
     let error = await failure {
       try await cassette.ask(
         .post, "https://user:pl4nted4@a.test/y?token=pl4nted5&pin=pl4nted6",

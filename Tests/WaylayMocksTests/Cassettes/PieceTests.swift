@@ -75,9 +75,9 @@ struct PieceTests {
   @Test("cuts it at every byte, or where a test says")
   func cut() async throws {
     try await record(["ab", "cde"])
-    #expect(try await pieces { $0.cut = .everyByte } == ["a", "b", "c", "d", "e"])
-    #expect(try await pieces { $0.cut = .at(1, 4) } == ["a", "b", "cd", "e"])
-    let mock = MockInterceptor { Stub(.get, "https://a.test/x", .chunks(["é", "z"]).cut(.everyByte)) }
+    #expect(try await pieces { $0.chunking = .everyByte } == ["a", "b", "c", "d", "e"])
+    #expect(try await pieces { $0.chunking = .at(1, 4) } == ["a", "b", "cd", "e"])
+    let mock = MockInterceptor { Stub(.get, "https://a.test/x", .chunks(["é", "z"]).chunking(.everyByte)) }
     let response = try await InterceptorRegistry { mock }.load(URLRequest(url: URL(string: "https://a.test/x")!))
     var sizes: [Int] = []
     for try await piece in response.body { sizes.append(piece.count) }

@@ -22,10 +22,10 @@ struct PlayingTests {
     for expected in ["first", "second", "third"] { #expect(try await cassette.text("https://a.test/x") == expected) }
     #expect(try await cassette.text("https://a.test/y") == "other")
     let error = cassetteError(await failure { try await cassette.ask("https://a.test/x") })
-    #expect(error?.code == .usedUp)
+    #expect(error?.code == .exhausted)
     #expect(error?.message.contains("has been played already") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("3 entries for it") == true)
-    #expect(cassette.issues.map(\.kind) == [.usedUp])
+    #expect(cassette.issues.map(\.kind) == [.exhausted])
   }
 
   @Test("lets the last answer come again where that is allowed")
@@ -93,7 +93,7 @@ struct PlayingTests {
         "POST", "https://live.test/graph", "form", body: "b=2&a=1", type: "application/x-www-form-urlencoded",
         headers: [.init("x-tenant", "b")]),
     ])
-    let change: (inout Cassette.Options) -> Void = { $0.matching = [.method, .path, .body, .header("X-Tenant")] }
+    let change: (inout Cassette.Options) -> Void = { $0.matching = [.method, .path, .body, .headerField("X-Tenant")] }
     let cassette = folder.cassette(changed: change)
     let url = "http://127.0.0.1:8080/graph?ignored=1"
     let tenant = HTTPField.Name("X-Tenant")!
@@ -276,7 +276,7 @@ struct PlayingTests {
     #expect(try await logo.body.collect(upTo: 100).starts(with: [0x89, 0x50, 0x4E, 0x47]))
     if name != "safari" {
       let error = await failure { try await cassette.ask("https://api.example.com/v1/gone") } as? TransportError
-      #expect(error?.code == (name == "chrome" ? .cannotConnectToHost : .networkConnectionLost))
+      #expect(error?.urlErrorCode == (name == "chrome" ? .cannotConnectToHost : .networkConnectionLost))
     }
     // Chrome's preflight is left; its rows of WebSockets and data: are none that could be asked for.
     let unused = cassette.issues.first?.message

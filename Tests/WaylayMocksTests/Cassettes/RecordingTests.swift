@@ -126,7 +126,7 @@ struct RecordingTests {
       }
       if attempt == 1 {
         throw TransportError(
-          .cannotConnectToHost, cause: .refused, phase: .connecting, requestBytesSent: 0, message: "nobody listens.")
+          .cannotConnectToHost, code: .refused, phase: .connecting, requestBytesSent: 0, message: "nobody listens.")
       }
       if attempt == 2 { throw URLError(.secureConnectionFailed) }
       return try await echo(request)
@@ -138,10 +138,11 @@ struct RecordingTests {
     #expect(HARFormat.problems(in: try #require(folder.data())) == [])
     let playing = folder.cassette()
     let first = await failure { try await playing.ask("https://a.test/x") } as? TransportError
-    #expect(first?.code == .cannotConnectToHost && first?.cause == .refused && first?.phase == .connecting)
+    #expect(first?.urlErrorCode == .cannotConnectToHost && first?.code == .refused && first?.phase == .connecting)
     #expect(first?.requestBytesSent == 0 && first?.message == "nobody listens.")
     #expect(
-      (await failure { try await playing.ask("https://a.test/x") } as? TransportError)?.code == .secureConnectionFailed)
+      (await failure { try await playing.ask("https://a.test/x") } as? TransportError)?.urlErrorCode
+        == .secureConnectionFailed)
     #expect(try await playing.text("https://a.test/x") == "answer to /x")
   }
 
@@ -157,7 +158,7 @@ struct RecordingTests {
     var bytes = Data()
     let error = await failure { for try await chunk in played.body { bytes += chunk } } as? TransportError
     #expect(bytes == Data("one two ".utf8))
-    #expect(error?.code == .networkConnectionLost)
+    #expect(error?.urlErrorCode == .networkConnectionLost)
   }
 
   @Test("writes down as much of an answer as was read, and says so to a reader who goes on")

@@ -38,7 +38,7 @@ struct MissTests {
       .make("POST", "https://api.example.com/user/42?page=2", body: Data(#"{"name":"Ada","age":36}"#.utf8))
     ) {
       Stub(.post, "https://api.example.com/users/:id?page=1", .status(200))
-        .where(.header("X-Tenant", "acme"), .body(.json(["name": "Bob", "age": 36])))
+        .where(.field("X-Tenant", "acme"), .body(.json(["name": "Bob", "age": 36])))
     }
     #expect(
       text == """
@@ -72,7 +72,7 @@ struct MissTests {
       Stub(.get, "https://api.example.com/user/42", .status(200))
       Stub(.post, "https://api.example.com/users/42", .status(200))
       Stub(.get, "https://api.example.com/orders/1/items", .status(200))
-      Stub(.get, "https://api.example.com/users/42", .status(200)).where(.header("Accept", "text/html"))
+      Stub(.get, "https://api.example.com/users/42", .status(200)).where(.field("Accept", "text/html"))
     }
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.hasSuffix("]") }.map {
       $0.prefix { $0 != "[" }
@@ -103,13 +103,13 @@ struct MissTests {
     Row(stub: Stub("/x?"), expected: "none", actual: "q"),
     Row(stub: Stub("/x").where(.query("z")), expected: "any value", actual: "no such item"),
     Row(stub: Stub(.regex("^ftp:")), expected: "a match of /^ftp:/", actual: "https://a.b/x?q"),
-    Row(stub: Stub("/x").where(.header("Accept", "a")), expected: "a", actual: "b"),
+    Row(stub: Stub("/x").where(.field("Accept", "a")), expected: "a", actual: "b"),
     Row(
       stub: Stub("/x").where(.predicate("a full moon") { _ in false }), expected: "a full moon",
       actual: "the closure returned false"),
-    Row(stub: Stub("/x").where(!.header("Accept")), expected: "not header Accept", actual: "header Accept"),
+    Row(stub: Stub("/x").where(!.field("Accept")), expected: "not header Accept", actual: "header Accept"),
     Row(
-      stub: Stub("/x").where(.header("X-A") || .header("X-B")), expected: "header X-A or header X-B",
+      stub: Stub("/x").where(.field("X-A") || .field("X-B")), expected: "header X-A or header X-B",
       actual: "no such field"),
     Row(stub: Stub("/x").where(.body(.text("other"))), expected: #""other""#, actual: #"{"a":[1,2]}"#),
     Row(stub: Stub("/x").where(.body(.json(["a": [1, 3]]))), expected: "3", actual: "2"),
@@ -132,17 +132,17 @@ struct MissTests {
   }
 
   @Test("A stub that matched and is used up is told apart from one that does not match")
-  func usedUp() async throws {
+  func exhausted() async throws {
     let mock = MockInterceptor { Stub(.get, "/x", .status(200)).once }
     try await mock.ask(.get("https://a.b/x"))
     let error = await failure { try await mock.ask(.get("https://a.b/x")) }
-    #expect(mockError(error)?.code == .usedUp)
+    #expect(mockError(error)?.code == .exhausted)
     #expect(
       mockError(error)?.message.hasPrefix("GET https://a.b/x matched, but the stub does not answer it:\n") == true)
     #expect(
       mockError(error)?.message.contains("matched, but used up: it answers 1 request, and has already done so.") == true
     )
-    #expect(mock.issues.map(\.kind) == [.usedUp])
+    #expect(mock.issues.map(\.kind) == [.exhausted])
   }
 
   @Test("A mock without stubs says so, and one with wrong stubs names them")
@@ -181,7 +181,7 @@ struct MissTests {
       headers: ["Authorization": "Bearer pl4nted", "Cookie": "sid=pl4nted", "X-Tenant": "acme"])
     let text = try await report(request) {
       Stub(.post, "/x?api_key=other", .status(200)).where(
-        .header("Authorization", "Bearer pl4ntedb"), .body(.json(["password": "pl4ntedc"])))
+        .field("Authorization", "Bearer pl4ntedb"), .body(.json(["password": "pl4ntedc"])))
     }
     #expect(!text.contains("pl4nted"), "\(text)")
     #expect(
@@ -189,9 +189,9 @@ struct MissTests {
         """
             Stub(.post, "https://a.b/x?api_key=*&q=1", .status(200))
               .where(
-                .header("Authorization"),
-                .header("Cookie"),
-                .header("X-Tenant", "acme"),
+                .field("Authorization"),
+                .field("Cookie"),
+                .field("X-Tenant", "acme"),
                 .body(.jsonSubset(["name": "Ada"])))
         """), "\(text)")
   }

@@ -7,7 +7,7 @@ struct NearestTests {
   @Test("An unused stub names the request that came nearest, and how it differs")
   func unused() async throws {
     let mock = MockInterceptor(.init(unmatched: .status(200))) {
-      Stub(.get, "/users/:id").where(.header("Accept", "text/html"))
+      Stub(.get, "/users/:id").where(.field("Accept", "text/html"))
     }
     #expect(mock.issues.first?.message.hasSuffix("or mark it .optional. No requests were made.") == true)
     try await mock.ask(.get("https://a.b/orders"))

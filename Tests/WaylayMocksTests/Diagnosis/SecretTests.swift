@@ -11,7 +11,7 @@ struct SecretTests {
     @StubBuilder _ stubs: () -> [Stub] = { [] }
   ) async throws -> String {
     let list = stubs()
-    let mock = MockInterceptor(.init(showing: showing)) { list }
+    let mock = MockInterceptor(.init(unredactedNames: showing)) { list }
     let fields = headers.merging(type.map { ["Content-Type": $0] } ?? [:]) { $1 }
     let error = await failure { try await mock.ask(.make("POST", url, body: Data(body.utf8), headers: fields)) }
     let text = try #require(mockError(error)).message
@@ -135,7 +135,7 @@ struct SecretTests {
       shown.contains(#"expected "date""#) && shown.contains(#"but was  "name""#) && shown.contains("but was  1234"),
       "\(shown)")
     #expect(!shown.contains("pl4nted"))
-    let mock = MockInterceptor(.init(showing: ["sort_key"])) { Stub(.get, "/x?sort_key=name", .status(200)) }
+    let mock = MockInterceptor(.init(unredactedNames: ["sort_key"])) { Stub(.get, "/x?sort_key=name", .status(200)) }
     try await mock.ask(
       .get("https://a.b/x?sort_key=name&token=pl4nted".replacingOccurrences(of: "&token=pl4nted", with: "")))
     #expect(mock.requests.map(\.description) == ["GET https://a.b/x?sort_key=name"])
@@ -145,7 +145,7 @@ struct SecretTests {
   @Test("A field that is known to be no secret is shown")
   func harmless() async throws {
     let text = try await report("x", headers: ["Idempotency-Key": "42"]) {
-      Stub(.post, "/x").where(.header("Idempotency-Key", "43"))
+      Stub(.post, "/x").where(.field("Idempotency-Key", "43"))
     }
     #expect(text.contains("expected 43") && text.contains("but was  42"), "\(text)")
   }

@@ -175,7 +175,7 @@ import WaylayMocks
     ])
   func errors(code: URLError.Code, phase: TransportError.Phase) async throws {
     let error = await #expect(throws: TransportError.self) { try await MockResponse.error(code).direct() }
-    #expect(error?.code == code)
+    #expect(error?.urlErrorCode == code)
     #expect(error?.phase == phase)
     struct Own: Error {}
     await #expect(throws: Own.self) { try await MockResponse.error(Own()).direct() }

@@ -22,7 +22,7 @@ struct HistoryTests {
     #expect(calls.map(\.description) == ["POST https://a.b/users/42", "GET https://a.b/other"])
     #expect(try calls[0].json([String: String].self) == ["name": "Ada"])
     #expect(calls[0].parameters == ["id": "42"])
-    #expect(calls[0].header("x-tenant") == "acme")
+    #expect(calls[0].field("x-tenant") == "acme")
     #expect(calls[0].stubLocation?.line == line)
     #expect(calls[1].stubLocation == nil)
     #expect(calls[0].urlRequest.mainDocumentURL == nil)

@@ -119,7 +119,7 @@ struct VerifyingTests {
       Stub(.get, "/x", .text("1")).once
       Stub(.get, "/y", .text("y"))
       Stub(.get, "/x", .text("2")).times(2)
-      Stub(.get, "/x", .text("other")).where(.header("A", "b")).once
+      Stub(.get, "/x", .text("other")).where(.field("A", "b")).once
       Stub(.get, "/x", .text("3")).once
     }
     var answers: [String] = []

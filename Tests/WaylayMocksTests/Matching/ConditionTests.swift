@@ -22,16 +22,16 @@ struct ConditionTests {
   @Test("Header fields, whatever the case of their names")
   func headers() async throws {
     let request = URLRequest.make("GET", "https://a.b/s", headers: ["X-Tenant": "acme", "Accept": "text/html;q=0.5"])
-    #expect(try await Stub("/s").where(.header("x-tenant", "acme")).matches(request))
-    #expect(try await !Stub("/s").where(.header("x-tenant", "ACME")).matches(request))
-    #expect(try await Stub("/s").where(.header("X-TENANT")).matches(request))
-    #expect(try await !Stub("/s").where(.header("X-Other")).matches(request))
-    #expect(try await Stub("/s").where(.header("accept", regex: "^text/.*q=0")).matches(request))
+    #expect(try await Stub("/s").where(.field("x-tenant", "acme")).matches(request))
+    #expect(try await !Stub("/s").where(.field("x-tenant", "ACME")).matches(request))
+    #expect(try await Stub("/s").where(.field("X-TENANT")).matches(request))
+    #expect(try await !Stub("/s").where(.field("X-Other")).matches(request))
+    #expect(try await Stub("/s").where(.field("accept", regex: "^text/.*q=0")).matches(request))
   }
 
   @Test("And, or, not, and a predicate by its name")
   func combinations() async throws {
-    let stub = Stub("/s").where(.header("X-Beta") && (.query("page") || !.query("all")))
+    let stub = Stub("/s").where(.field("X-Beta") && (.query("page") || !.query("all")))
     let beta = ["X-Beta": "1"]
     #expect(try await stub.matches(.make("GET", "https://a.b/s?page=1&all", headers: beta)))
     #expect(try await stub.matches(.make("GET", "https://a.b/s", headers: beta)))
@@ -57,7 +57,7 @@ struct ConditionTests {
     let mock = MockInterceptor {
       Stub(.get, "/a", .status(200))
         .where(
-          .header("X", regex: "(") || .body(.regex("[")), .body(.json(parsing: #"{"a": }"#)),
+          .field("X", regex: "(") || .body(.regex("[")), .body(.json(parsing: #"{"a": }"#)),
           .body(.jsonPath("$.[", equals: 1)))
     }
     #expect(mock.issues.map(\.kind) == [.invalidStub, .invalidStub, .invalidStub, .invalidStub])

@@ -10,8 +10,8 @@ struct PreparedTests {
     arguments: ["GET", "HEAD", "POST"],
     [
       MockResponse.text("hello"), .status(204), .status(304), .text("x").status(204),
-      .data(Data("x".utf8)).header("Content-Length", "1"),
-      .json(["a": 1]).header("X-Id", "1").header("X-Id", "2"), .text("x").header("Transfer-Encoding", "chunked"),
+      .data(Data("x".utf8)).field("Content-Length", "1"),
+      .json(["a": 1]).field("X-Id", "1").field("X-Id", "2"), .text("x").field("Transfer-Encoding", "chunked"),
       .text("0123456789").servingRanges(), .text("x").status(404).cookie("a=1"), .redirect(to: "/y"),
     ])
   func agree(_ method: String, _ response: MockResponse) async throws {
@@ -28,8 +28,8 @@ struct PreparedTests {
 
   @Test("An answer that is given again is as it was, whatever a link made of it before, and has the URL that was asked")
   func again() async throws {
-    struct Changing: InlineAnswering {
-      func answerInline(_ request: InterceptedRequest) -> InlineAnswer { .startLoading }
+    struct Changing: InlineResponding {
+      func respondInline(_ request: InterceptedRequest) -> InlineResponse { .startLoading }
 
       func startLoading(
         _ request: InterceptedRequest, next: InterceptorChain.Next

@@ -132,7 +132,7 @@ extension MockInterceptor {
   /// Whether a request for a path is answered at once.
   fileprivate func answersInline(_ path: String) -> Bool {
     guard let url = URL(string: "https://api.example.com" + path),
-      case .response = answerInline(InterceptedRequest(.get, url))
+      case .response = respondInline(InterceptedRequest(.get, url))
     else { return false }
     return true
   }

@@ -205,7 +205,7 @@ struct StubTests {
     #expect(mock.issues.isEmpty)
     try await mock.ask(.get(url))
     let error = await failure { try await mock.ask(.get(url)) }
-    #expect(mockError(error)?.code == .usedUp)
+    #expect(mockError(error)?.code == .exhausted)
   }
 
   @Test("Answers that cannot be are issues at the stub's line, and fail the load with a MockError")

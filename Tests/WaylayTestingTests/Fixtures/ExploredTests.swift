@@ -69,7 +69,7 @@ struct ExploredTests {
 
     @Test(
       "resumes a byte too late",
-      .mocked { Stub(.get, "/file", .data(Data("0123456789".utf8)).header("ETag", "\"1\"").servingRanges()) })
+      .mocked { Stub(.get, "/file", .data(Data("0123456789".utf8)).field("ETag", "\"1\"").servingRanges()) })
     func wrongOffset() async throws {
       let client = ExploredClient()
       var received = Data()
@@ -314,7 +314,7 @@ struct ExploredTests {
 
     @Test(
       "resumes where it stopped",
-      .mocked { Stub(.get, "/file", .data(Data("0123456789".utf8)).header("ETag", "\"1\"").servingRanges()) })
+      .mocked { Stub(.get, "/file", .data(Data("0123456789".utf8)).field("ETag", "\"1\"").servingRanges()) })
     func resumes() async throws {
       let client = ExploredClient()
       var received = Data()

@@ -55,7 +55,7 @@ struct FailingTests {
       .mocked {
         Stub(.get, "https://api.example.com/users/1", .text("Ada")).once
       })
-    func usedUp() async {
+    func exhausted() async {
       let client = UserClient(session: .mocked)
       _ = await client.nameIfAny(of: 1)
       _ = await client.nameIfAny(of: 1)

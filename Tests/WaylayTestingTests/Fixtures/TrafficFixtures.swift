@@ -8,7 +8,7 @@ struct TrafficFixtures {
   @Test(
     "fails in the middle",
     .mocked {
-      Stub(.get, "https://api.example.com/users/1", .text("Ada").header("Set-Cookie", "sid=pl4nted-cookie"))
+      Stub(.get, "https://api.example.com/users/1", .text("Ada").field("Set-Cookie", "sid=pl4nted-cookie"))
       Stub(.get, "https://api.example.com/users/2", .chunks(["Gra", "ce"]))
     })
   func failing() async throws {
@@ -57,7 +57,7 @@ struct AirGapFixtures {
 
   @Test(
     "has its hard-wired session mocked",
-    .mocked(hardWiredSessions: [.shared]) { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
+    .mocked(intercepting: [.shared]) { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
   func hardWired() async { #expect(await UserClient(session: .shared).nameIfAny(of: 1) == "Ada") }
 
   @Test("asks nobody") func nobody() {}

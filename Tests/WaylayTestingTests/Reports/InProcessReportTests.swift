@@ -55,7 +55,7 @@ struct InProcessReportTests {
     await origin.stop()
     let text = issues.withLock { $0.joined() }
     #expect(text.contains("URLSession.shared was used once in this test, first for GET"))
-    #expect(text.contains("hardWiredSessions: [.shared]"))
+    #expect(text.contains("intercepting: [.shared]"))
     #expect(!text.contains("pl4nted"))
   }
 

@@ -72,7 +72,7 @@ struct AirGapTests {
     for name in report.failed {
       let text = report.issues(of: name).map(\.message).joined()
       #expect(text.contains("GET https://api.example.com/users/1"), "\(text)")
-      #expect(text.contains("hardWiredSessions: [.shared]"), "\(text)")
+      #expect(text.contains("intercepting: [.shared]"), "\(text)")
     }
     #expect(report.ended.contains("asks nobody"))
   }

@@ -59,7 +59,7 @@ private let onLinux: ConditionTrait = .enabled(
 struct HardWiredTests {
   @Test(
     "tests that run side by side, with different answers for one URL of the shared session, do not meet",
-    .mocked(hardWiredSessions: [.shared]), arguments: 0..<12)
+    .mocked(intercepting: [.shared]), arguments: 0..<12)
   func apart(_ number: Int) async throws {
     MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/1", .text("\(number)")) }
     for _ in 0..<5 {
@@ -89,7 +89,7 @@ struct HardWiredTests {
   @Test("the shared session is as before when the scope has ended")
   func restored() async throws {
     try await withOrigin { origin in
-      try await withMock(hardWiredSessions: [.shared]) {
+      try await withMock(intercepting: [.shared]) {
         Stub(.get, "/hello", .text("mocked"))
       } operation: {
         let text = try await HardWired.text(origin.url("/hello"))
@@ -104,7 +104,7 @@ struct HardWiredTests {
   @Test("uploads, downloads and what is not HTTP are answered, or do not leave")
   func kinds() async throws {
     let issues = await messages { () async throws in
-      try await withMock(hardWiredSessions: [.shared]) {
+      try await withMock(intercepting: [.shared]) {
         Stub(.post, "https://api.example.com/users") { request in .text("\(request.body.count) bytes") }
         Stub(.get, "https://api.example.com/file", .text("file"))
       } operation: {
@@ -125,7 +125,7 @@ struct HardWiredTests {
 
   @Test("a mock inside another one answers the shared session too, its stubs first")
   func nested() async throws {
-    try await withMock(hardWiredSessions: [.shared]) {
+    try await withMock(intercepting: [.shared]) {
       Stub(.get, "https://api.example.com/users/:id", .text("outer"))
     } operation: {
       try await withMock {
@@ -143,7 +143,7 @@ struct HardWiredTests {
   @Test("a request of nobody's scope that no stub is for fails the test that has the session, and says what to do")
   func strays() async throws {
     let issues = await messages {
-      await withMock(hardWiredSessions: [.shared]) {
+      await withMock(intercepting: [.shared]) {
       } operation: {
         let name = await HardWired.nameOnAQueue(of: 9)
         #expect(name == nil)
@@ -154,13 +154,13 @@ struct HardWiredTests {
     #expect(issue.contains("https://api.example.com/users/9"))
     #expect(
       issue.contains(
-        "If a test that runs in parallel made the request, give that test `.mocked(hardWiredSessions: …)` as well"))
+        "If a test that runs in parallel made the request, give that test `.mocked(intercepting: …)` as well"))
   }
 
   @Test("the same in the test's own task says no more than of any request", onLinux)
   func ownMiss() async {
     let issues = await messages {
-      await withMock(hardWiredSessions: [.shared]) {
+      await withMock(intercepting: [.shared]) {
       } operation: {
         _ = try? await HardWired.name(of: 9)
       }
@@ -175,7 +175,7 @@ struct HardWiredTests {
       let issues = await messages {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         var left: Task<WaylayError?, Never>?
-        await withMock(hardWiredSessions: [.shared]) {
+        await withMock(intercepting: [.shared]) {
         } operation: {
           await Task.yield()
           left = Task {
@@ -200,7 +200,7 @@ struct HardWiredTests {
     "a private session made from .default, in an object of the test's", onLinux)
   func ownSession() async throws {
     let client = SpecialCatalogClient()
-    try await withMock(hardWiredSessions: URLSession.stored(in: client)) {
+    try await withMock(intercepting: URLSession.sessions(in: client)) {
       Stub(.get, "/items", .text("three"))
     } operation: {
       let text = try await client.load(try #require(URL(string: "https://catalog.example.com/items")))
@@ -210,7 +210,7 @@ struct HardWiredTests {
 
   @Test(
     "a private session of a singleton, by tests that take turns", onLinux,
-    .mocked(hardWiredSessions: URLSession.stored(in: catalog)), arguments: 0..<8)
+    .mocked(intercepting: URLSession.sessions(in: catalog)), arguments: 0..<8)
   func singleton(_ number: Int) async throws {
     MockInterceptor.current.add { Stub(.get, "https://catalog.example.com/items", .text("\(number)")) }
     let url = try #require(URL(string: "https://catalog.example.com/items"))
@@ -221,9 +221,9 @@ struct HardWiredTests {
 
   @Test("sessions are found in optionals and in what a superclass holds; that there is none is an issue")
   func held() async {
-    #expect(URLSession.stored(in: Screen()).count == 1)
-    #expect(URLSession.stored(in: [Screen(), Screen()]).count == 2)
-    let issues = await messages { #expect(URLSession.stored(in: 7).isEmpty) }
+    #expect(URLSession.sessions(in: Screen()).count == 1)
+    #expect(URLSession.sessions(in: [Screen(), Screen()]).count == 2)
+    let issues = await messages { #expect(URLSession.sessions(in: 7).isEmpty) }
     #expect(issues.count == 1)
     #expect(issues.first?.contains("No session was found in a Int") == true)
   }
@@ -233,7 +233,7 @@ struct HardWiredTests {
     let (holding, isHolding) = AsyncStream.makeStream(of: Void.self)
     let (end, ending) = AsyncStream.makeStream(of: Void.self)
     let holder = Task.detached {
-      await withMock(hardWiredSessions: [.shared]) {
+      await withMock(intercepting: [.shared]) {
       } operation: {
         isHolding.finish()
         for await _ in end {}
@@ -247,14 +247,14 @@ struct HardWiredTests {
   func cancelled() async throws {
     let (holder, ending) = await Self.holder()
     let waiter = Task.detached {
-      await withMock(hardWiredSessions: [.shared]) {
+      await withMock(intercepting: [.shared]) {
       } operation: {
         await Task.yield()
         return Task.isCancelled
       }
     }
     let next = Task.detached {
-      try await withMock(hardWiredSessions: [.shared]) {
+      try await withMock(intercepting: [.shared]) {
         Stub(.get, "https://api.example.com/users/1", .text("Grace"))
       } operation: {
         try await HardWired.name(of: 1)
@@ -272,7 +272,7 @@ struct HardWiredTests {
   func synchronous() async throws {
     let (holder, ending) = await Self.holder()
     let issues = await messages {
-      withMock(hardWiredSessions: [.shared]) {
+      withMock(intercepting: [.shared]) {
       } operation: {
       }
     }
@@ -280,7 +280,7 @@ struct HardWiredTests {
     await holder.value
     #expect(issues.count == 1)
     #expect(issues.first?.contains("HardWiredTests.swift:") == true)
-    #expect(issues.first?.contains("await withMock(hardWiredSessions: …)") == true)
+    #expect(issues.first?.contains("await withMock(intercepting: …)") == true)
   }
 
   /// The issues that code records.

@@ -63,11 +63,11 @@ struct ScopeTests {
   func cookies() async throws {
     for _ in 0..<2 {
       try await withMock {
-        Stub(.get, "https://api.example.com/users/1", .text("Ada").header("Set-Cookie", "visited=1"))
+        Stub(.get, "https://api.example.com/users/1", .text("Ada").field("Set-Cookie", "visited=1"))
       } operation: {
         _ = try await UserClient(session: .mocked).name(of: 1)
         _ = try await UserClient(session: .mocked).name(of: 1)
-        let cookies = MockInterceptor.current.requests.map { $0.header("Cookie") }
+        let cookies = MockInterceptor.current.requests.map { $0.field("Cookie") }
         #expect(cookies == [nil, "visited=1"])
       }
     }

@@ -7,7 +7,7 @@ struct SessionSettingsTests {
   @Test("header fields, cookies and timeouts that are set after the configuration was taken count", .mocked())
   func settings() async throws {
     MockInterceptor.current.add {
-      Stub(.get, "https://api.example.com/users/:id", .text("Ada").header("Set-Cookie", "seen=1"))
+      Stub(.get, "https://api.example.com/users/:id", .text("Ada").field("Set-Cookie", "seen=1"))
     }
     let configuration = URLSessionConfiguration.mocked
     configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
@@ -19,9 +19,9 @@ struct SessionSettingsTests {
     #expect(try await client.name(of: 1) == "Ada")
     #expect(try await client.name(of: 2) == "Ada")
     let calls = MockInterceptor.current.requests
-    #expect(calls.map { $0.header("Accept-Language") } == ["de", "de"])
-    #expect(calls.first?.header("Cookie") == "sid=7")
-    #expect(Set((calls.last?.header("Cookie") ?? "").components(separatedBy: "; ")) == ["sid=7", "seen=1"])
+    #expect(calls.map { $0.field("Accept-Language") } == ["de", "de"])
+    #expect(calls.first?.field("Cookie") == "sid=7")
+    #expect(Set((calls.last?.field("Cookie") ?? "").components(separatedBy: "; ")) == ["sid=7", "seen=1"])
     #expect(Set((storage.cookies ?? []).map(\.name)) == ["sid", "seen"])
   }
 
@@ -29,7 +29,7 @@ struct SessionSettingsTests {
   func timeouts() async throws {
     MockInterceptor.current.add {
       Stub(.get, "https://api.example.com/users/1", .never)
-      Stub(.get, "https://api.example.com/users/2", .text("Grace").header("Set-Cookie", "seen=1"))
+      Stub(.get, "https://api.example.com/users/2", .text("Grace").field("Set-Cookie", "seen=1"))
     }
     let impatient = URLSessionConfiguration.mocked
     impatient.timeoutIntervalForRequest = 0.05
@@ -40,7 +40,7 @@ struct SessionSettingsTests {
     let client = UserClient(session: URLSession(configuration: configuration))
     _ = try await client.name(of: 2)
     _ = try await client.name(of: 2)
-    #expect(MockInterceptor.current.requests.map { $0.header("Cookie") } == [nil, nil, nil])
+    #expect(MockInterceptor.current.requests.map { $0.field("Cookie") } == [nil, nil, nil])
   }
 
   /// Code under test that cleans up after itself.

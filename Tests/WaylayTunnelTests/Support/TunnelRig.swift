@@ -24,7 +24,7 @@
       var policy = policy
       if !isPatient {
         policy.deadlines.initial = .milliseconds(400)
-        policy.silence = .milliseconds(400)
+        policy.silenceTimeout = .milliseconds(400)
       }
       let rules = try HostRules(["api.test:\(lab.port)": addresses, "*.test:\(lab.port)": addresses])
       let rewriter = HostRewriter(rules: rules, policy: policy)

@@ -50,7 +50,7 @@
       arguments: cells)
     func matrix(_ cell: Cell) async throws {
       var policy = HostRewriter.Policy.require
-      if !cell.isSecure { policy.responseCheck = .header("X-Served-By", equals: "good") }
+      if !cell.isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }
       try await TunnelRig.with(isSecure: cell.isSecure, cell.hijackers.map(\.address) + ["127.0.0.1"], policy: policy) {
         rig in
         // With TLS the tunnel sees all but a wrong certificate, which the client has to find twice. Without, nothing is

@@ -29,7 +29,7 @@
         [true, false])
       func answers(_ front: [Hijacker], _ isSecure: Bool) async throws {
         var policy = HostRewriter.Policy.require
-        if !isSecure { policy.responseCheck = .header("X-Served-By", equals: "good") }
+        if !isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }
         try await TunnelRig.with(isSecure: isSecure, front.map(\.address) + ["127.0.0.1"], policy: policy) { rig in
           let hidden =
             isSecure ? 2 * front.filter { [.rogueCertificate, .wrongName].contains($0) }.count : 2 * front.count

@@ -17,7 +17,7 @@
   struct PlainTests {
     private static var checked: HostRewriter.Policy {
       var policy = HostRewriter.Policy.require
-      policy.responseCheck = .header("X-Served-By", equals: "good")
+      policy.responseCheck = .field("X-Served-By", equals: "good")
       return policy
     }
 
@@ -40,8 +40,8 @@
     @Test("a client whose response was rejected is told so, and how, whatever other addresses there are")
     func rejected() async throws {
       var policy = HostRewriter.Policy.require
-      policy.responseCheck = .header("X-Served-By", equals: "nobody")
-      policy.stagger = .zero
+      policy.responseCheck = .field("X-Served-By", equals: "nobody")
+      policy.connectionAttemptDelay = .zero
       try await TunnelRig.with(isSecure: false, ["127.0.0.9", "127.0.0.1", "::1"], policy: policy) { rig in
         for _ in 0..<20 {
           let client = try await RawClient.connect(

@@ -58,7 +58,7 @@
         }
         let after = await rig.rewriter.explain(rig.lab.url()).rows
         #expect(after.map { "\($0.candidate)" } == before)
-        #expect(after.allSatisfy { ["untried", "proven", "overtaken before"].contains($0.state) }, "\(after)")
+        #expect(after.allSatisfy { ["untried", "proven", "superseded before"].contains($0.state) }, "\(after)")
         try await rig.expectAnswer(.connect)
       }
     }

@@ -164,7 +164,7 @@ public struct StoreLimits: Hashable, Sendable {
   /// The maximum number of bytes of one entry.
   public var entryBytes: Int64
   /// The level at which an eviction stops, as a fraction of the limit.
-  public var lowWater: Double
+  public var evictionTarget: Double
 
   /// Makes limits.
   ///
@@ -172,12 +172,13 @@ public struct StoreLimits: Hashable, Sendable {
   ///   - bytes: The maximum number of bytes of all entries.
   ///   - count: The maximum number of entries.
   ///   - entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default.
-  ///   - lowWater: What remains after an eviction, as a fraction of the limit, from 0 to 1.
-  public init(bytes: Int64 = 512 << 20, count: Int = 1_000_000, entryBytes: Int64? = nil, lowWater: Double = 0.9) {
+  ///   - evictionTarget: What remains after an eviction, as a fraction of the limit, from 0 to 1.
+  public init(bytes: Int64 = 512 << 20, count: Int = 1_000_000, entryBytes: Int64? = nil, evictionTarget: Double = 0.9)
+  {
     self.bytes = max(bytes, 0)
     self.count = max(count, 0)
     self.entryBytes = min(entryBytes ?? self.bytes / 8, self.bytes)
-    self.lowWater = lowWater.isNaN ? 0.9 : min(max(lowWater, 0), 1)
+    self.evictionTarget = evictionTarget.isNaN ? 0.9 : min(max(evictionTarget, 0), 1)
   }
 
   /// Whether so much is too much.
@@ -186,8 +187,8 @@ public struct StoreLimits: Hashable, Sendable {
   /// The limits that eviction goes down to.
   var low: StoreLimits {
     var low = self
-    low.bytes = Self.share(lowWater, of: bytes)
-    low.count = Int(clamping: Self.share(lowWater, of: Int64(clamping: count)))
+    low.bytes = Self.share(evictionTarget, of: bytes)
+    low.count = Int(clamping: Self.share(evictionTarget, of: Int64(clamping: count)))
     return low
   }
 

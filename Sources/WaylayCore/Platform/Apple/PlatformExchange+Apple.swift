@@ -28,7 +28,7 @@
       {
         exchange?.fail(
           TransportError(
-            .serverCertificateUntrusted, cause: .pinMismatch, phase: .securing, requestBytesSent: 0,
+            .serverCertificateUntrusted, code: .pinMismatch, phase: .securing, requestBytesSent: 0,
             message: "the server's public key is not among the pins of \(challenge.protectionSpace.host)."))
         return completion(.cancelAuthenticationChallenge, nil)
       }

@@ -193,7 +193,7 @@
       }
       self.init(
         Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
-        cause: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)),
+        code: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)),
         phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure),
         requestBytesSent: Int64(sent),
         address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)

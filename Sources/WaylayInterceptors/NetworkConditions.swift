@@ -3,7 +3,7 @@ public import WaylayCore
 /// An interceptor that makes a network worse than it is: slow, lossy, failing, gone. It can be switched at run time.
 ///
 /// ```swift
-/// let conditions = Conditions()
+/// let conditions = NetworkConditions()
 /// let registry = InterceptorRegistry { conditions }
 ///
 /// conditions.network = .threeG.loss(0.02)
@@ -14,7 +14,7 @@ public import WaylayCore
 ///
 /// The models are those of mocks, and here they meet live traffic: what gets through takes the real time, too. A change
 /// is for requests that start after it. For apps and their testers; a test without a network has a `MockInterceptor`.
-public final class Conditions: ShelfLink {
+public final class NetworkConditions: ShelfLink {
   private struct State {
     var network: NetworkProfile?
     var fault: NetworkFault?

@@ -1,31 +1,31 @@
 import Foundation
 
-/// A limit for a part of an archive: the responses of one host, or with one tag.
+/// The room that a part of an archive may take: the responses of one host, or with one tag.
 ///
 /// ```swift
-/// configuration.limits = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]
+/// configuration.quotas = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]
 /// ```
 ///
 /// When the part exceeds its limit, the responses stored or freshened longest ago are removed until nine tenths of the
 /// limit are left, so that images do not push out articles. Pinned responses stay. This happens in the background,
 /// after a response of the part has been stored; the limits of the whole archive apply as well.
-public struct PartLimit: Sendable {
+public struct Quota: Sendable {
   let part: EntryFilter.Part
   let bytes: Int64
 
-  /// A limit for the responses of one host, excluding its subdomains.
-  public static func host(_ host: String, bytes: Int64) -> PartLimit {
-    PartLimit(part: .host(HostName.comparable(host)), bytes: max(0, bytes))
+  /// A quota for the responses of one host, excluding its subdomains.
+  public static func host(_ host: String, bytes: Int64) -> Quota {
+    Quota(part: .host(HostName.comparable(host)), bytes: max(0, bytes))
   }
 
-  /// A limit for the responses with a tag.
-  public static func tag(_ tag: String, bytes: Int64) -> PartLimit {
-    PartLimit(part: .tags([tag]), bytes: max(0, bytes))
+  /// A quota for the responses with a tag.
+  public static func tag(_ tag: String, bytes: Int64) -> Quota {
+    Quota(part: .tags([tag]), bytes: max(0, bytes))
   }
 }
 
 /// What is known of the parts of an archive that have limits of their own.
-final class PartLimits: Sendable {
+final class Quotas: Sendable {
   private struct State {
     /// The bytes of each part, where they have been counted; never less than there are.
     var bytes: [Int64?]
@@ -33,22 +33,22 @@ final class PartLimits: Sendable {
     var isClosed = false
   }
 
-  private let limits: [PartLimit]
+  private let quotas: [Quota]
   private let state: Locked<State>
 
-  init(_ limits: [PartLimit]) {
-    self.limits = limits
-    state = Locked(State(bytes: limits.map { _ in nil }))
+  init(_ quotas: [Quota]) {
+    self.quotas = quotas
+    state = Locked(State(bytes: quotas.map { _ in nil }))
   }
 
   func close() { state.withLock { $0.isClosed = true } }
 
   /// Notes that an entry was stored, and makes room in its parts.
   func add(_ entry: StoredEntry, _ store: any ArchiveStore, _ reporter: ArchiveReporter) {
-    for (index, limit) in limits.enumerated() where limit.part.matches(entry) {
+    for (index, quota) in quotas.enumerated() where quota.part.matches(entry) {
       let isExceeded = state.withLock { state in
         if let bytes = state.bytes[index] { state.bytes[index] = bytes.addingSaturating(entry.storedBytes) }
-        guard state.bytes[index].map({ $0 > limit.bytes }) ?? true, !state.isClosed else { return false }
+        guard state.bytes[index].map({ $0 > quota.bytes }) ?? true, !state.isClosed else { return false }
         return state.trimming.insert(index).inserted
       }
       // Owned by nobody: it ends when the part is small enough.
@@ -58,18 +58,18 @@ final class PartLimits: Sendable {
 
   /// Counts a part, and removes the oldest of what is too much.
   private func trim(_ index: Int, _ store: any ArchiveStore, _ reporter: ArchiveReporter) async {
-    let limit = limits[index]
+    let quota = quotas[index]
     var goesOn = true
     while goesOn {
       // What is stored from now on is counted twice rather than not at all.
       state.withLock { $0.bytes[index] = 0 }
-      let entries = (try? await store.list(EntryFilter(limit.part))) ?? []
+      let entries = (try? await store.list(EntryFilter(quota.part))) ?? []
       var total = entries.reduce(0) { $0 + $1.storedBytes }
-      if total > limit.bytes {
+      if total > quota.bytes {
         let candidates = entries.filter { !$0.details.isPinned && !$0.isNote }.sorted {
           $0.details.stored < $1.details.stored
         }
-        for entry in candidates where total > limit.bytes / 10 * 9 {
+        for entry in candidates where total > quota.bytes / 10 * 9 {
           store.remove([entry.id])
           total -= entry.storedBytes
           reporter.report(
@@ -82,7 +82,7 @@ final class PartLimits: Sendable {
         let added = state.bytes[index] ?? 0
         state.bytes[index] = total.addingSaturating(added)
         // What came meanwhile may be too much again.
-        if added > 0, total.addingSaturating(added) > limit.bytes, !state.isClosed { return true }
+        if added > 0, total.addingSaturating(added) > quota.bytes, !state.isClosed { return true }
         state.trimming.remove(index)
         return false
       }

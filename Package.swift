@@ -9,7 +9,7 @@ let libraries: [Target] = [
   // The documentation plug-in finds a catalog only among a target's sources: Sources/Waylay has a link to it.
   module("Waylay", needs: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"]),
   module(
-    "WaylayArchive", needs: ["WaylayCore", "WaylayHAR", "DequeModule", "HTTPTypes", "Logging", "OrderedCollections"],
+    "WaylayArchive", needs: ["WaylayCore", "DequeModule", "HTTPTypes", "Logging", "OrderedCollections"],
     guarded: ["Cryptography": ["Crypto"], "StructuredFields": ["RawStructuredFieldValues"]]),
   module(
     "WaylayAsyncHTTPClient", needs: ["WaylayCore", "HTTPTypes", "Logging"],
@@ -20,13 +20,12 @@ let libraries: [Target] = [
     "WaylayCore",
     needs: [
       .target(name: "CWaylayCurl", condition: .when(platforms: [.linux, .android])), "WaylayBase",
-      "WaylayCredentials", "DequeModule", "HTTPTypes", "HeapModule", "Logging",
+      "DequeModule", "HTTPTypes", "HeapModule", "Logging",
     ]),
   // The format alone: what reads and writes archives of traffic needs no other package.
-  module("WaylayHAR", needs: ["WaylayCredentials"]),
+  module("WaylayHAR", needs: ["WaylayBase"]),
   module(
-    "WaylayHosts",
-    needs: ["WaylayCore", "WaylayCredentials", "WaylayHAR", "HTTPTypes", "Logging", "OrderedCollections"],
+    "WaylayHosts", needs: ["WaylayCore", "HTTPTypes", "Logging", "OrderedCollections"],
     guarded: ["Cryptography": ["Crypto"]]),
   // Scripts/page.sh puts the page into a Swift file: a library then has it without a bundle.
   module(
@@ -35,6 +34,7 @@ let libraries: [Target] = [
   module(
     "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "Logging"],
     guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1", "NIOPosix"]]),
+  // Ready-made interceptors, written with the base and what is public of the core; HAR for the redaction of the logger.
   module(
     "WaylayInterceptors", needs: ["WaylayCore", "WaylayHAR", "HTTPTypes", "Logging"],
     guarded: ["Cryptography": ["Crypto"], "Metrics": ["CoreMetrics"], "Tracing": ["Tracing"]]),
@@ -43,7 +43,9 @@ let libraries: [Target] = [
   // For test targets alone: the umbrella does not re-export it.
   module(
     "WaylayTesting",
-    needs: ["WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayMocks", "IssueReporting", "IssueReportingTestSupport"],
+    needs: [
+      "WaylayCore", "WaylayHAR", "WaylayMocks", "WaylayRecording", "IssueReporting", "IssueReportingTestSupport",
+    ],
     guarded: ["AsyncHTTPClient": ["WaylayAsyncHTTPClient"]]),
   module(
     "WaylayTunnel",
@@ -62,20 +64,16 @@ let libraries: [Target] = [
 let modules: [Target] = [
   // The functions of libcurl, found at run time: no header and no library is needed to build it. Empty on Apple platforms.
   .target(name: "CWaylayCurl"),
-  // What every module needs and no user sees.
+  // What every module needs, with no dependency.
   module("WaylayBase"),
-  // The names that carry credentials.
-  module("WaylayCredentials"),
-  // How two recordings of the same requests differ in shape: for tests and the tool.
-  module("WaylayDrift", needs: ["WaylayHAR"]),
-  // Messages of the core as entries of an HTTP archive, and back: for whatever records and plays back.
+  // Messages of the core as entries of an HTTP archive, and back, and how two recordings differ in shape.
   module("WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   // The command-line tool: the one product that needs the argument parser.
   program(
     "WaylayTool",
     needs: [
-      "WaylayArchive", "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayHosts", "WaylayInspector",
-      "WaylayInspectorServer", "WaylayMocks", "WaylayTunnel", "Logging",
+      "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayInspectorServer",
+      "WaylayMocks", "WaylayRecording", "WaylayTunnel", "Logging",
     ],
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
 
@@ -100,7 +98,7 @@ let modules: [Target] = [
   // The core as it is on Apple platforms, built on Linux: the same files, with the folder Platform/Linux left out and a twin of
   // Platform/Apple/Darwin.swift. What drives it is a model of Apple's loading system.
   .target(
-    name: "AppleCore", dependencies: dependencies(["WaylayBase", "WaylayCredentials", "HTTPTypes", "Logging"]),
+    name: "AppleCore", dependencies: dependencies(["WaylayBase", "HTTPTypes", "Logging"]),
     path: "Tests/AppleModel/Core", exclude: ["WaylayCore/Platform/Linux"],
     swiftSettings: settings() + [.define("WAYLAY_APPLE_MODEL")]),
   module("AppleModel", in: "Tests/AppleModel", needs: ["AppleCore"]),
@@ -159,8 +157,9 @@ let tests: [Target] = [
   tests(
     of: "WaylayAsyncHTTPClient",
     needs: ["WaylayCore", "AsyncHTTPClient", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]),
+  tests(of: "WaylayBase", needs: ["WaylayHAR"]),
   tests(of: "WaylayCore", needs: ["Crypto"]),
-  tests(of: "WaylayHAR", needs: ["WaylayCredentials"]),
+  tests(of: "WaylayHAR"),
   tests(of: "WaylayHosts", needs: ["HijackLab", "WaylayCore", "Crypto"]),
   tests(of: "WaylayInspector", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks"]),
   tests(of: "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "NIOCore", "NIOPosix"]),
@@ -172,9 +171,7 @@ let tests: [Target] = [
     ]),
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
-  tests(
-    of: "WaylayTesting", needs: ["WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]
-  ),
+  tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
   tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks"]),
   tests(of: "WaylayTunnel", needs: ["HijackLab", "WaylayCore", "WaylayHosts", "plain-session", "NIOCore", "NIOPosix"]),
 ]

@@ -22,8 +22,11 @@ dump() {
   for library in $libraries; do
     [ -f ".build/debug/Modules/$library.swiftmodule" ] || { echo "$library has not been built: run swift build --enable-all-traits" >&2; exit 2; }
     mkdir "$work/$library"
+    # What is public in the base is the API of WaylayHAR.
+    base=()
+    [ "$library" != WaylayHAR ] || base=(-experimental-allowed-reexported-modules=WaylayBase)
     swift symbolgraph-extract -module-name "$library" -I .build/debug/Modules "${maps[@]}" -target "$triple" -output-dir "$work/$library" \
-      -minimum-access-level public -skip-synthesized-members >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+      -minimum-access-level public -skip-synthesized-members ${base[@]+"${base[@]}"} >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
     python3 - "$work/$library" >"$1/$library.txt" <<'PYTHON'
 import json, pathlib, sys
 

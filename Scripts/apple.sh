@@ -21,7 +21,7 @@ root=$PWD
 sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Tests/StandIns/Apple
-libraries="WaylayBase WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
+libraries="WaylayBase WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
   WaylayAsyncHTTPClient WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 # What is checked for macOS alone, where there are processes and tests: the module, and the folder where it does not follow from the name.
 rest="TestOrigin=Tests/Support/TestOrigin HijackLab=Tests/Support/HijackLab StoreFaults=Tests/Support/StoreFaults TestSupport=Tests/Support/TestSupport WaylayTool

@@ -28,8 +28,11 @@ libraries=(
   WaylayAsyncHTTPClient)
 for library in "${libraries[@]}" Waylay; do
   mkdir -p "$work/symbols/$library"
+  # What is public in the base belongs to the pages of WaylayHAR.
+  base=()
+  [ "$library" != WaylayHAR ] || base=(-experimental-allowed-reexported-modules=WaylayBase)
   swift symbolgraph-extract -module-name "$library" -I "$modules" "${maps[@]}" -target "$triple" -output-dir "$work/symbols/$library" \
-    -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols ${base[@]+"${base[@]}"} >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 done
 
 # Each alone, as a host builds it that knows one catalog at a time.

@@ -9,13 +9,13 @@
 # and the triple that they name as their own is overwritten. The C library is the stand-in, which says of pointers and types what Bionic or musl
 # says. On Android, Foundation does not export it. A package of which Android builds other sources than Linux is as Linux builds it: swift-nio.
 #
-# It proves that it can fail: known mistakes in a small file are found, each where it is one, and one that is put back into the core.
+# It proves that it can fail: known mistakes in a small file are found, each where it is one, and one that is put back into the base.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 built=$root/.build/debug/Modules
 standIns=$root/Tests/StandIns/Platforms
-libraries="WaylayBase WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
+libraries="WaylayBase WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
   WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
   IssueReporting IssueReportingTestSupport RawStructuredFieldValues CoreMetrics Metrics Tracing Instrumentation ServiceContextModule Atomics
@@ -141,11 +141,11 @@ known_mistakes() {
   }
   echo "✔ $(wc -w <<<"$expected") known mistakes are found for $platform"
   [ "$platform" = android ] || return 0
-  cp -R "$root/Sources/WaylayCore" "$copy"
+  cp -R "$root/Sources/WaylayBase" "$copy"
   sed -i '/import Android/d' "$copy/Platform/Exports.swift"
-  ! check_module "$platform" WaylayCore "$copy" >"$log" 2>&1 && grep -q "error: cannot find .*'pthread_mutex_t'" "$log" || {
+  ! check_module "$platform" WaylayBase "$copy" >"$log" 2>&1 && grep -q "error: cannot find .*'pthread_mutex_t'" "$log" || {
     cat "$log"
-    echo "✘ the core without the C library's module was not found: this check proves nothing" >&2
+    echo "✘ the base without the C library's module was not found: this check proves nothing" >&2
     return 1
   }
   echo "✔ a missing import of the C library is found"

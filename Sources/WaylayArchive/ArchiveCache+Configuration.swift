@@ -154,7 +154,7 @@ extension ArchiveCache {
     var now: @Sendable () -> CacheTime = { CacheTime.now }
 
     /// Wakes loads whose network timeout is over; tests may set it.
-    var clock = LoadClock.system
+    var clock = TimerClock.system
 
     /// Makes a configuration that follows HTTP in every respect.
     public init() {}

@@ -78,7 +78,7 @@ public struct PrefetchProgress: Sendable {
 
   fileprivate mutating func add(_ result: Result, _ request: URLRequest) {
     switch result {
-    case .success(.stored(let count)): (stored, bytes) = (stored + 1, bytes.addingSaturating(count))
+    case .success(.stored(let count)): (stored, bytes) = (stored + 1, bytes.saturating(adding: count))
     case .success(.present): present += 1
     case .success(.refused(let reason)):
       failures.append(

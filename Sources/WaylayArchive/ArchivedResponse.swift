@@ -77,7 +77,7 @@ extension ArchivedResponse: CustomStringConvertible {
     var text = "\(method) \(URL(string: url)?.redacted ?? "<unreadable URL>") \(status.code), \(length) bytes"
     if !isWhole { text += " of a partial body" }
     text += ", age \(age) s, "
-    text += isFresh(at: now) ? "fresh for \(record.lifetime.subtractingSaturating(age)) s" : "stale"
+    text += isFresh(at: now) ? "fresh for \(record.lifetime.saturating(subtracting: age)) s" : "stale"
     if !tags.isEmpty { text += ", tags " + tags.sorted().joined(separator: ", ") }
     return text + (isPinned ? ", pinned" : "")
   }

@@ -15,16 +15,18 @@ package final class Promise<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Brings the value or the failure. Only the first call counts.
-  package func settle(_ outcome: Result<Value, any Error>) {
-    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard !state.isSettled else { return nil }
+  /// Brings the value or the failure. Only the first call counts, and says so by returning `true`.
+  @discardableResult
+  package func settle(_ outcome: Result<Value, any Error>) -> Bool {
+    let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+      guard !state.isSettled else { return (false, nil) }
       state.isSettled = true
       state.outcome = outcome
       defer { state.waiter = nil }
-      return state.waiter
+      return (true, state.waiter)
     }
     waiter?.resume()
+    return isFirst
   }
 
   /// Starts what will settle the promise, then waits for it. Called once.
@@ -43,5 +45,24 @@ package final class Promise<Value: Sendable>: Sendable {
     }
     guard let outcome else { preconditionFailure("a promise was waited for twice") }
     return try outcome.get()
+  }
+}
+
+extension Promise {
+  /// Waits for the promise; the cancellation of the task settles it with `CancellationError`.
+  package func valueUnlessCancelled() async throws -> Value {
+    try await withTaskCancellationHandler {
+      try await value()
+    } onCancel: {
+      settle(.failure(CancellationError()))
+    }
+  }
+}
+
+extension Never {
+  /// Waits until the task is cancelled; nothing is left behind.
+  package static func comes() async throws -> Never {
+    try await Promise<Void>().valueUnlessCancelled()
+    throw CancellationError()
   }
 }

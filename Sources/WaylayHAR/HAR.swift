@@ -1,5 +1,3 @@
-public import Foundation
-
 /// An HTTP archive: an app's requests with their responses and times, in the format shared by browsers and proxies.
 ///
 /// ```swift

@@ -37,7 +37,7 @@ public final class Inspector: RequestInterceptor {
   public let journal: Journal?
 
   let memory: Locked<Memory>
-  let clock: LoadClock
+  let clock: TimerClock
   let sealing = DispatchQueue(label: "waylay.inspector", qos: .utility)
 
   /// Makes an empty inspector.
@@ -50,7 +50,7 @@ public final class Inspector: RequestInterceptor {
     self.init(limits: limits, redaction: redaction, journal: journal, clock: .system)
   }
 
-  init(limits: Limits, redaction: Redaction, journal: Journal?, clock: LoadClock) {
+  init(limits: Limits, redaction: Redaction, journal: Journal?, clock: TimerClock) {
     self.limits = limits
     self.redaction = redaction
     self.journal = journal

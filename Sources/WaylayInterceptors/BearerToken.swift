@@ -82,7 +82,7 @@ private final class Tokens: Sendable {
     var failure: (error: any Error, moment: Int)?
     /// The newest last.
     var refused: [String] = []
-    var waiters: [Waiter<String>] = []
+    var waiters: [Promise<String>] = []
     var isRefreshing = false
 
     /// The token that was refreshed last, unless it was refused meanwhile.
@@ -143,7 +143,7 @@ private final class Tokens: Sendable {
 
   /// The token of the refresh under way, or of one that begins now.
   private func refreshed(_ token: String?) async throws -> String {
-    let waiter = Waiter<String>()
+    let waiter = Promise<String>()
     let isFirst = state.withLock { state in
       state.waiters.append(waiter)
       defer { state.isRefreshing = true }
@@ -158,11 +158,11 @@ private final class Tokens: Sendable {
         }
       }
     }
-    return try await waiter.value()
+    return try await waiter.valueUnlessCancelled()
   }
 
   private func end(_ result: Result<String, any Error>) {
-    let (outcome, waiters) = state.withLock { state -> (Result<String, any Error>, [Waiter<String>]) in
+    let (outcome, waiters) = state.withLock { state -> (Result<String, any Error>, [Promise<String>]) in
       var outcome = result
       if case .success(let token) = result, state.refused.contains(token) { outcome = .failure(Self.sameAgain) }
       state.moment += 1

@@ -11,7 +11,7 @@ public import WaylayCore
 public struct ConcurrencyLimit: ShelfLink {
   private struct Host {
     var running = 0
-    var queue: [Waiter<Void>] = []
+    var queue: [Promise<Void>] = []
   }
 
   private let limit: Int
@@ -47,18 +47,18 @@ public struct ConcurrencyLimit: ShelfLink {
   }
 
   private func enter(_ host: Authority, _ next: InterceptorChain.Next) async throws {
-    let waiter = hosts.withLock { hosts -> Waiter<Void>? in
+    let waiter = hosts.withLock { hosts -> Promise<Void>? in
       guard hosts[host, default: Host()].running >= limit else {
         hosts[host, default: Host()].running += 1
         return nil
       }
-      let waiter = Waiter<Void>()
+      let waiter = Promise<Void>()
       hosts[host]?.queue.append(waiter)
       return waiter
     }
     guard let waiter else { return }
     do {
-      try await next.waiting { try await waiter.value() }
+      try await next.waiting { try await waiter.valueUnlessCancelled() }
     } catch {
       hosts.withLock { $0[host]?.queue.removeAll { $0 === waiter } }
       throw error
@@ -68,7 +68,7 @@ public struct ConcurrencyLimit: ShelfLink {
   /// Gives the place to the next in the queue that still wants it.
   private func leave(_ host: Authority) {
     while true {
-      let heir = hosts.withLock { hosts -> Waiter<Void>? in
+      let heir = hosts.withLock { hosts -> Promise<Void>? in
         guard var entry = hosts[host] else { return nil }
         let heir = entry.queue.isEmpty ? nil : entry.queue.removeFirst()
         if heir == nil { entry.running -= 1 }
@@ -138,7 +138,7 @@ public struct RateLimit: ShelfLink {
     }
     if turn > now {
       do {
-        try await next.waiting { try await stopwatch.sleep(turn) }
+        try await next.waiting { try await stopwatch.sleep(until: turn) }
       } catch {
         full.withLock { full in full[host] = full[host].map { $0 - interval } }
         throw error

@@ -107,7 +107,10 @@
       credentials: @escaping @Sendable () async throws -> AWSCredentials
     ) -> RequestSigner {
       RequestSigner(for: hosts) { request, digest in
-        let (keys, time) = (try await credentials(), HTTPDate.formatter("yyyyMMdd'T'HHmmss'Z'").string(from: now()))
+        let (keys, time) = (
+          try await credentials(),
+          now().formatted(Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted))
+        )
         request.fields[.amzDate] = time
         request.fields[.amzToken] = keys.sessionToken
         if service == "s3" { request.fields[.amzDigest] = digest }
@@ -137,7 +140,7 @@
         let words = field.value.split(whereSeparator: { $0 == " " || $0 == "\t" })
         lines[name, default: []].append(words.joined(separator: " "))
       }
-      let port = url.port.flatMap { $0 == url.defaultPort ? nil : ":\($0)" } ?? ""
+      let port = url.port.flatMap { $0 == URL.defaultPort(of: url.scheme?.lowercased()) ? nil : ":\($0)" } ?? ""
       lines["host"] = [fields[HTTPField.Name("Host")!] ?? (parts?.percentEncodedHost ?? url.host ?? "") + port]
       let names = lines.keys.sorted()
       let query = (parts?.queryItems ?? []).map { ($0.name.encoded, ($0.value ?? "").encoded) }.sorted { $0 < $1 }
@@ -166,12 +169,6 @@
   private enum Digest {
     static func hmac(_ text: String, key: Data) -> Data {
       Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
-    }
-  }
-
-  extension Data {
-    fileprivate var hexadecimal: String {
-      map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
   }
 

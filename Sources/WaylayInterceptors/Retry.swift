@@ -106,31 +106,9 @@ extension InterceptedResponse {
   /// What `Retry-After` says: seconds, or a date, which counts from the server's own.
   var retryAfter: Duration? {
     guard let text = fields[.retryAfter] else { return nil }
-    if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
-      return .seconds(Int64(text).map { min($0, 1 << 31) } ?? 1 << 31)
-    }
-    guard let date = HTTPDate.parse(text) else { return nil }
-    let now = fields[.date].flatMap(HTTPDate.parse) ?? Date()
-    return .seconds(max(0, date.timeIntervalSince(now).rounded(.up)))
-  }
-}
-
-/// Dates of HTTP in their three forms (RFC 9110, section 5.6.7).
-enum HTTPDate {
-  static func parse(_ text: String) -> Date? {
-    let text = text.replacing("  ", with: " ")
-    for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
-      if let date = formatter(format).date(from: text) { return date }
-    }
-    return nil
-  }
-
-  /// Made anew: it is needed once for a response that few servers give.
-  static func formatter(_ format: String) -> DateFormatter {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = TimeZone(secondsFromGMT: 0)
-    formatter.dateFormat = format
-    return formatter
+    if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) { return .seconds(min(Int64(text) ?? .max, 1 << 31)) }
+    let now = Int64(Date().timeIntervalSince1970)
+    guard let date = HTTPDate.seconds(text, now: now) else { return nil }
+    return .seconds(max(0, date - (fields[.date].flatMap { HTTPDate.seconds($0, now: now) } ?? now)))
   }
 }

@@ -205,7 +205,7 @@
 
     private func text(
       of path: String, fields: [String: String] = [:], _ server: InnerSession.Server = InnerSession.Server(),
-      _ configuration: URLSessionConfiguration = .ephemeral, clock: LoadClock = .system
+      _ configuration: URLSessionConfiguration = .ephemeral, clock: TimerClock = .system
     ) async throws -> String {
       let registry = InterceptorRegistry(clock: clock, transport: InnerSession.transport(server, ledger, configuration))
       defer { registry.invalidate() }
@@ -269,8 +269,8 @@
   private final class HandTimer: Sendable {
     private let state = Locked<(now: UInt64, pending: [(UInt64, @Sendable () -> Void)])>((1_000, []))
 
-    var clock: LoadClock {
-      LoadClock(now: { [self] in state.withLock { $0.now } }) { [self] deadline, wake in
+    var clock: TimerClock {
+      TimerClock(now: { [self] in state.withLock { $0.now } }) { [self] deadline, wake in
         state.withLock { $0.pending.append((deadline, wake)) }
       }
     }

@@ -30,7 +30,7 @@ final class Flights: Sendable {
       var all = key
       all.variant = nil
       if let then = state.alone[all] {
-        if now.milliseconds.subtractingSaturating(then.milliseconds).magnitude < Self.memory { return .alone }
+        if now.milliseconds.saturating(subtracting: then.milliseconds).magnitude < Self.memory { return .alone }
         state.alone[all] = nil
       }
       if let flight = state.flights[key] { return .follow(flight) }

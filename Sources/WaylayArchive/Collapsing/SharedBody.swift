@@ -326,7 +326,7 @@ final class StoreSink: BodySink {
   init(_ writer: any EntryWriter, checkpoint draft: @escaping @Sendable (Int64) -> EntryDraft?) {
     self.writer = writer
     self.draft = draft
-    next = Locked(writer.length.addingSaturating(Self.stride))
+    next = Locked(writer.length.saturating(adding: Self.stride))
   }
 
   func append(_ chunk: Data) async throws {
@@ -334,7 +334,7 @@ final class StoreSink: BodySink {
     let length = writer.length
     let isDue = next.withLock { next in
       guard length >= next else { return false }
-      next = length.addingSaturating(Self.stride)
+      next = length.saturating(adding: Self.stride)
       return true
     }
     // A checkpoint that fails costs a restarted process some bytes; the entry itself may still come out whole.

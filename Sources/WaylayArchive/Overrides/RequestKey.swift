@@ -39,11 +39,11 @@ struct RequestKey: Sendable {
       let metadata = Self.bodyFields.map { request.fields[$0] ?? "" }.joined(separator: "\u{0}")
       prefix =
         "\(request.method.rawValue.uppercased()) "
-        + Self.hexadecimal(digest(Array(metadata.utf8) + [0] + Array(body))) + " "
+        + digest(Array(metadata.utf8) + [0] + Array(body)).hexadecimal + " "
     }
     if splitsByCredentials, let credentials = Self.credentials(of: request, userInfo: address.userInfo, challenge) {
       // A digest, because keys are written to disk; half of it is more than enough to tell users apart.
-      prefix += Self.hexadecimal(digest(Array(credentials.utf8)).prefix(16))
+      prefix += digest(Array(credentials.utf8)).prefix(16).hexadecimal
     }
     self.prefix = prefix + " "
     resource = Resource(
@@ -87,11 +87,6 @@ struct RequestKey: Sendable {
     guard fields.contains(where: { $0 != nil }) else { return nil }
     return fields.map { $0 ?? "" }.joined(separator: "\u{0}")
   }
-
-  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
 }
 
 /// What a request asks for, whoever asks: the URL under the archive's key rules, or the app's own name for it.
@@ -120,7 +115,7 @@ struct Resource: Sendable {
     } else {
       path = Array(before.utf8)
       if let digest, mark != address.endIndex {
-        text = Array((before + "?" + RequestKey.hexadecimal(digest(Array(address.utf8)))).utf8)
+        text = Array((before + "?" + digest(Array(address.utf8)).hexadecimal).utf8)
       } else {
         text = Array(address.utf8)
       }
@@ -131,7 +126,7 @@ struct Resource: Sendable {
   func shared(under variance: NoVarySearch) -> [UInt8]? {
     guard let path else { return nil }
     var canonical = variance.canonical(query)
-    if let digest { canonical = Array(RequestKey.hexadecimal(digest(canonical)).utf8) }
+    if let digest { canonical = Array(digest(canonical).hexadecimal.utf8) }
     return path + Array(" ".utf8) + variance.label + Array("?".utf8) + canonical
   }
 
@@ -202,7 +197,7 @@ struct KeyText: Sendable {
     }
     var key: [UInt8] = []
     key.reserveCapacity(bytes.count + 1)
-    key += bytes[..<colon].map(FieldBytes.lowercased)
+    key += bytes[..<colon].map(\.lowercased)
     let scheme = key
     key += "://".utf8
     let rest = bytes[(colon + 3)...]
@@ -215,7 +210,7 @@ struct KeyText: Sendable {
     } else {
       userInfo = nil
     }
-    key += Self.withoutDefaultPort(authority, scheme: scheme).map(FieldBytes.lowercased)
+    key += Self.withoutDefaultPort(authority, scheme: scheme).map(\.lowercased)
     let target = rest[end...].prefix { $0 != UInt8(ascii: "#") }
     if target.first != UInt8(ascii: "/") { key.append(UInt8(ascii: "/")) }
     key += rules.contains { $0.sortsQuery || !$0.queryItems.isEmpty } ? Self.edited(target, rules) : Array(target)

@@ -130,10 +130,10 @@ extension ArchivePolicy {
     else { return nil }
     let record = records[index]
     let age = record.age(at: now)
-    let lifetime = record.lifetime.multipliedSaturating(by: 1000)
+    let lifetime = record.lifetime.saturating(multipliedBy: 1000)
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
     guard !record.needsTheOrigin, !isRetriedError(record, request),
-      request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.multipliedSaturating(by: 1000) }) ?? true,
+      request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.saturating(multipliedBy: 1000) }) ?? true,
       let form = Self.form(of: record, for: request, method, isLastResort: true)
     else { return nil }
     let grace = max(record.directives.staleIfError ?? 0, request.directives.staleIfError ?? 0, staleIfError)

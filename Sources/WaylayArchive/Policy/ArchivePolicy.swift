@@ -232,7 +232,7 @@ extension ArchivePolicy {
   /// 5861; RFC 8246).
   func verdict(on record: CacheRecord, _ request: CacheRequest, _ plan: Plan, _ now: CacheTime) -> Verdict {
     let age = record.age(at: now)
-    let lifetime = record.lifetime.multipliedSaturating(by: 1000)
+    let lifetime = record.lifetime.saturating(multipliedBy: 1000)
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
     let isFresh = lifetime > age && !isOfUnknownAge
     func reason(_ code: ArchiveReason.Code, _ ruling: String? = nil) -> ArchiveReason {
@@ -257,18 +257,18 @@ extension ArchivePolicy {
       return Verdict(isUsable: false, reason: reason(.request, plan.ruling))
     }
     if let minFresh = request.directives.minFresh,
-      lifetime.subtractingSaturating(age) < minFresh.multipliedSaturating(by: 1000)
+      lifetime.saturating(subtracting: age) < minFresh.saturating(multipliedBy: 1000)
     {
       return Verdict(isUsable: false, reason: reason(isFresh ? .request : .stale, "min-fresh"))
     }
     // How far past what both sides ask for.
-    let asked = request.directives.maxAge.map { min(lifetime, $0.multipliedSaturating(by: 1000)) } ?? lifetime
+    let asked = request.directives.maxAge.map { min(lifetime, $0.saturating(multipliedBy: 1000)) } ?? lifetime
     if isFresh, age <= asked { return Verdict(isUsable: true, reason: reason(.fresh)) }
     if !isFresh, record.directives.isMustRevalidate {
       return Verdict(isUsable: false, reason: reason(.stale, "must-revalidate"))
     }
     if let maxStale = request.directives.maxStale,
-      age.subtractingSaturating(asked) <= maxStale.multipliedSaturating(by: 1000)
+      age.saturating(subtracting: asked) <= maxStale.saturating(multipliedBy: 1000)
     {
       return Verdict(isUsable: true, isStale: !isFresh, reason: reason(isFresh ? .fresh : .staleAllowed, "max-stale"))
     }
@@ -291,7 +291,7 @@ extension ArchivePolicy {
 
   /// Whether a response that is stale is so by no more than `seconds`; 0 stands for a directive that is not there.
   func isWithin(_ seconds: Int64, _ age: Int64, _ lifetime: Int64) -> Bool {
-    seconds > 0 && age.subtractingSaturating(lifetime) <= seconds.multipliedSaturating(by: 1000)
+    seconds > 0 && age.saturating(subtracting: lifetime) <= seconds.saturating(multipliedBy: 1000)
   }
 
   /// The form in which a stored response answers a request; `nil` when the origin has to.
@@ -337,12 +337,13 @@ extension ArchivePolicy {
   /// 13.1.2 and 13.1.3).
   private static func isUnmodified(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
     if let list = request.ifNoneMatch { return EntityTag.list(list, names: record.entityTag) }
-    guard let text = request.ifModifiedSince, let since = HTTPDate.seconds(text, now: record.responseTime) else {
+    guard let text = request.ifModifiedSince, let since = HTTPDate.seconds(text, now: record.responseTime.seconds)
+    else {
       return false
     }
     // Section 4.3.2: where there is no Last-Modified, Date stands for it.
     guard let modified = record.lastModified else { return record.date <= since }
-    guard let seconds = HTTPDate.seconds(modified, now: record.responseTime) else { return false }
+    guard let seconds = HTTPDate.seconds(modified, now: record.responseTime.seconds) else { return false }
     return seconds <= since
   }
 

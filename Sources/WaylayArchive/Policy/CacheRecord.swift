@@ -78,8 +78,8 @@ struct CacheRecord: Hashable, Sendable {
     self.directives = lifetimeSource == .forced ? directives.overruled : directives
     entityTag = fields.first(.eTag).flatMap { $0.isEmpty ? nil : $0 }
     lastModified = fields.first(.lastModified).flatMap { $0.isEmpty ? nil : $0 }
-    let modified = lastModified.flatMap { HTTPDate.seconds($0, now: responseTime) }
-    isLastModifiedStrong = modified.map { [date] in date.subtractingSaturating($0) >= 1 } ?? false
+    let modified = lastModified.flatMap { HTTPDate.seconds($0, now: responseTime.seconds) }
+    isLastModifiedStrong = modified.map { [date] in date.saturating(subtracting: $0) >= 1 } ?? false
     vary = Vary(fields)
   }
 }
@@ -111,7 +111,7 @@ extension CacheRecord {
 
   /// Milliseconds of age at a moment: `current_age` of RFC 9111, section 4.2.3.
   func age(at now: CacheTime) -> Int64 {
-    initialAge.addingSaturating(now.milliseconds(since: responseTime))
+    initialAge.saturating(adding: now.milliseconds(since: responseTime))
   }
 
   /// The record of a whole body that has been stored to its end; `nil` when the body is not as long as the head says.
@@ -147,7 +147,7 @@ extension CacheRecord {
     let start = extent?.lowerBound ?? 0
     guard bytes <= (extent.map { $0.upperBound - $0.lowerBound } ?? completeLength ?? .max) else { return nil }
     var copy = self
-    copy.extent = start..<start.addingSaturating(bytes)
+    copy.extent = start..<start.saturating(adding: bytes)
     return copy
   }
 
@@ -167,7 +167,7 @@ extension CacheRecord {
     var metadata = [
       ("status", method == .head ? "\(status), head alone" : "\(status)"), ("date", HTTPDate.text(seconds: date)),
       ("age", "\(age) s"), ("lifetime", "\(lifetime) s from \(lifetimeSource)"),
-      ("time to live", "\(lifetime.subtractingSaturating(age)) s"),
+      ("time to live", "\(lifetime.saturating(subtracting: age)) s"),
     ]
     for (name, seconds) in [
       ("stale-while-revalidate", directives.staleWhileRevalidate), ("stale-if-error", directives.staleIfError),

@@ -182,7 +182,7 @@ public struct UserCookies: Hashable, Sendable {
   func identity(of field: String?) -> [UInt8] {
     guard let field else { return [] }
     let pairs = field.split(separator: ";").compactMap { pair -> [UInt8]? in
-      let bytes = FieldBytes.trimmed(Array(pair.utf8)[...])
+      let bytes = pair.utf8.trimmingBlanks
       guard !bytes.isEmpty, counts(String(decoding: bytes.prefix { $0 != FieldBytes.equals }, as: UTF8.self)) else {
         return nil
       }
@@ -218,7 +218,7 @@ enum Vary: Hashable, Sendable {
     var names: Set<String> = []
     for field in fields where field.name == .vary {
       for member in FieldBytes.members(field.value.utf8) {
-        guard member.allSatisfy(FieldBytes.isToken), !member.elementsEqual([FieldBytes.star]) else {
+        guard member.allSatisfy(\.isToken), !member.elementsEqual([FieldBytes.star]) else {
           self = .anything
           return
         }

@@ -15,7 +15,7 @@ struct CacheTime: Hashable, Comparable, Sendable {
     self.steady = steady
   }
 
-  init(seconds: Int64) { milliseconds = seconds.multipliedSaturating(by: 1000) }
+  init(seconds: Int64) { milliseconds = seconds.saturating(multipliedBy: 1000) }
 
   init(_ date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
@@ -40,9 +40,9 @@ struct CacheTime: Hashable, Comparable, Sendable {
   /// Milliseconds since an earlier moment; never less than none, because a clock that was set back does not make
   /// anything younger, and never less than have passed on the steady clock.
   func milliseconds(since earlier: CacheTime) -> Int64 {
-    let byWall = max(0, milliseconds.subtractingSaturating(earlier.milliseconds))
+    let byWall = max(0, milliseconds.saturating(subtracting: earlier.milliseconds))
     guard let steady, let then = earlier.steady else { return byWall }
-    return max(byWall, steady.subtractingSaturating(then))
+    return max(byWall, steady.saturating(subtracting: then))
   }
 
   /// Whether the moment cannot be placed: the wall clock says that it is still to come, and no steady clock saw it.
@@ -50,7 +50,7 @@ struct CacheTime: Hashable, Comparable, Sendable {
   /// A few seconds are what clocks are adjusted by all the time; they make nobody older or younger than he looks.
   func isUnplaced(at now: CacheTime) -> Bool {
     guard steady == nil || now.steady == nil else { return false }
-    return milliseconds.subtractingSaturating(now.milliseconds) > Self.adjustment
+    return milliseconds.saturating(subtracting: now.milliseconds) > Self.adjustment
   }
 
   private static let adjustment: Int64 = 5000
@@ -60,22 +60,4 @@ struct CacheTime: Hashable, Comparable, Sendable {
   func hash(into hasher: inout Hasher) { hasher.combine(milliseconds) }
 
   static func < (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds < right.milliseconds }
-}
-
-extension Int64 {
-  // RFC 9111, section 1.2.2: a calculation that overflows gives the greatest number that can be represented.
-  func addingSaturating(_ other: Int64) -> Int64 {
-    let (sum, isOverflow) = addingReportingOverflow(other)
-    return isOverflow ? (other > 0 ? .max : .min) : sum
-  }
-
-  func subtractingSaturating(_ other: Int64) -> Int64 {
-    let (difference, isOverflow) = subtractingReportingOverflow(other)
-    return isOverflow ? (other < 0 ? .max : .min) : difference
-  }
-
-  func multipliedSaturating(by other: Int64) -> Int64 {
-    let (product, isOverflow) = multipliedReportingOverflow(by: other)
-    return isOverflow ? ((self < 0) == (other < 0) ? .max : .min) : product
-  }
 }

@@ -122,7 +122,7 @@ struct DirectiveParser {
     var fieldNames: [String]? {
       guard !isMalformed, let argument else { return nil }
       let names = FieldBytes.members(argument)
-      guard !names.isEmpty, names.allSatisfy({ $0.allSatisfy(FieldBytes.isToken) }) else { return nil }
+      guard !names.isEmpty, names.allSatisfy({ $0.allSatisfy(\.isToken) }) else { return nil }
       return names.map(FieldBytes.name)
     }
   }
@@ -135,9 +135,9 @@ struct DirectiveParser {
   mutating func next() -> Directive? {
     while position < bytes.count {
       let byte = bytes[position]
-      if FieldBytes.isBlank(byte) || byte == FieldBytes.comma {
+      if byte.isBlank || byte == FieldBytes.comma {
         position += 1
-      } else if FieldBytes.isToken(byte) {
+      } else if byte.isToken {
         return directive()
       } else {
         skipToComma()
@@ -148,9 +148,9 @@ struct DirectiveParser {
 
   private mutating func directive() -> Directive {
     let start = position
-    while position < bytes.count, FieldBytes.isToken(bytes[position]) { position += 1 }
+    while position < bytes.count, bytes[position].isToken { position += 1 }
     var directive = Directive(
-      name: String(decoding: bytes[start..<position].lazy.map(FieldBytes.lowercased), as: UTF8.self))
+      name: String(decoding: bytes[start..<position].lazy.map(\.lowercased), as: UTF8.self))
     if position < bytes.count, bytes[position] == FieldBytes.equals {
       position += 1
       if position < bytes.count, bytes[position] == FieldBytes.quote, let quoted = quoted() {
@@ -159,15 +159,15 @@ struct DirectiveParser {
         let start = position
         while position < bytes.count, bytes[position] != FieldBytes.comma { position += 1 }
         // A blank behind the equals sign belongs to no token: what follows is not taken for a number (section 5.2).
-        let argument = FieldBytes.trimmed(bytes[start..<position])
+        let argument = bytes[start..<position].trimmingBlanks
         directive.argument = argument
         directive.isMalformed =
-          argument.isEmpty || argument.startIndex > start || !argument.allSatisfy(FieldBytes.isToken)
+          argument.isEmpty || argument.startIndex > start || !argument.allSatisfy(\.isToken)
       }
     }
     let end = position
     skipToComma()
-    if !bytes[end..<position].allSatisfy(FieldBytes.isBlank) { directive.isMalformed = true }
+    if !bytes[end..<position].allSatisfy(\.isBlank) { directive.isMalformed = true }
     return directive
   }
 

@@ -8,62 +8,36 @@ enum FieldBytes {
   static let slash = UInt8(ascii: "/")
   static let star = UInt8(ascii: "*")
 
-  static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
-  static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-
-  /// A character of a token (RFC 9110, section 5.6.2).
-  static func isToken(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"),
-      UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-      true
-    default: false
-    }
-  }
-
-  static func lowercased(_ byte: UInt8) -> UInt8 {
-    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-  }
-
   /// Whether a text is `name`, which is in lower case, in whatever letter case.
   static func equal(_ text: String, _ name: StaticString) -> Bool {
     guard text.utf8.count == name.utf8CodeUnitCount else { return false }
     return name.withUTF8Buffer { name in
       var index = 0
       for byte in text.utf8 {
-        if lowercased(byte) != name[index] { return false }
+        if byte.lowercased != name[index] { return false }
         index &+= 1
       }
       return true
     }
   }
 
-  static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var bytes = bytes.drop(while: isBlank)
-    while let last = bytes.last, isBlank(last) { bytes = bytes.dropLast() }
-    return bytes
-  }
-
   /// The members of a list, without those that are empty.
   static func members(_ list: some Collection<UInt8>) -> [ArraySlice<UInt8>] {
-    Array(list).split(separator: comma).map(trimmed).filter { !$0.isEmpty }
+    Array(list).split(separator: comma).map(\.trimmingBlanks).filter { !$0.isEmpty }
   }
 
   /// A field's name as names are compared: in lower case.
-  static func name(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.lazy.map(lowercased), as: UTF8.self) }
+  static func name(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes.lazy.map(\.lowercased), as: UTF8.self)
+  }
 
   /// The value of a number without sign; `nil` when it is none. One that is too great counts as `limit`.
   static func number(_ bytes: ArraySlice<UInt8>, limit: Int64 = .max) -> Int64? {
     guard !bytes.isEmpty else { return nil }
     var number: Int64 = 0
     for byte in bytes {
-      guard isDigit(byte) else { return nil }
-      number = number.multipliedSaturating(by: 10).addingSaturating(Int64(byte &- UInt8(ascii: "0")))
+      guard byte.isASCIIDigit else { return nil }
+      number = number.saturating(multipliedBy: 10).saturating(adding: Int64(byte &- UInt8(ascii: "0")))
     }
     return min(number, limit)
   }
@@ -79,7 +53,7 @@ enum FieldBytes {
 enum FieldNormalization {
   /// The form of `value`, which is `name`'s (in lower case).
   static func normalized(_ value: String, of name: String) -> [UInt8] {
-    let bytes = FieldBytes.trimmed(Array(value.utf8)[...])
+    let bytes = Array(value.utf8).trimmingBlanks
     switch name {
     // Secrets and the like are compared as they are.
     case "authorization", "cookie", "proxy-authorization": return Array(bytes)
@@ -102,7 +76,7 @@ enum FieldNormalization {
     var isQuoted = false
     var isEscaped = false
     func trim() {
-      while let last = list.last, FieldBytes.isBlank(last) { list.removeLast() }
+      while let last = list.last, last.isBlank { list.removeLast() }
     }
     for byte in bytes {
       if isQuoted {
@@ -114,7 +88,7 @@ enum FieldNormalization {
         } else if byte == FieldBytes.quote {
           isQuoted = false
         }
-      } else if FieldBytes.isBlank(byte) {
+      } else if byte.isBlank {
         // After a comma, at the front, and after a semicolon where that is one of a parameter.
         guard let last = list.last, last != FieldBytes.comma, !lowercase || last != UInt8(ascii: ";") else { continue }
         list.append(byte)
@@ -124,7 +98,7 @@ enum FieldNormalization {
       } else {
         if lowercase, byte == UInt8(ascii: ";") { trim() }
         isQuoted = byte == FieldBytes.quote
-        list.append(lowercase ? FieldBytes.lowercased(byte) : byte)
+        list.append(lowercase ? byte.lowercased : byte)
       }
     }
     trim()
@@ -163,7 +137,7 @@ enum FieldNormalization {
     var weight = 0
     var scale = 1000
     for byte in member[start...].dropFirst(3) where byte != UInt8(ascii: ".") {
-      guard FieldBytes.isDigit(byte) else { return 1000 }
+      guard byte.isASCIIDigit else { return 1000 }
       weight += Int(byte &- UInt8(ascii: "0")) * scale
       scale /= 10
     }

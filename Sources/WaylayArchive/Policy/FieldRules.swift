@@ -112,11 +112,11 @@ enum EntityTag {
   /// Whether a list, as `If-None-Match` has it, names `tag` by the weak comparison. `*` names every tag.
   static func list(_ list: String, names tag: String?) -> Bool {
     let bytes = Array(list.utf8)
-    if FieldBytes.trimmed(bytes[...]).elementsEqual([FieldBytes.star]) { return true }
+    if bytes.trimmingBlanks.elementsEqual([FieldBytes.star]) { return true }
     guard let tag else { return false }
     var position = 0
     while position < bytes.count {
-      if FieldBytes.isBlank(bytes[position]) || bytes[position] == FieldBytes.comma {
+      if bytes[position].isBlank || bytes[position] == FieldBytes.comma {
         position += 1
         continue
       }
@@ -131,7 +131,7 @@ enum EntityTag {
       } else {
         position = bytes[position...].firstIndex(of: FieldBytes.comma) ?? bytes.count
       }
-      if areWeaklyEqual(String(decoding: FieldBytes.trimmed(bytes[start..<position]), as: UTF8.self), tag) {
+      if areWeaklyEqual(String(decoding: bytes[start..<position].trimmingBlanks, as: UTF8.self), tag) {
         return true
       }
     }
@@ -152,7 +152,7 @@ struct ContentRange: Hashable, Sendable {
 
   /// `nil` when the text is no range of bytes that is satisfied.
   init?(_ value: String) {
-    let bytes = Array(value.utf8.map(FieldBytes.lowercased))
+    let bytes = Array(value.utf8.map(\.lowercased))
     guard bytes.starts(with: "bytes ".utf8), let slash = bytes.firstIndex(of: FieldBytes.slash),
       let dash = bytes[6..<slash].firstIndex(of: FieldBytes.dash), let first = FieldBytes.number(bytes[6..<dash]),
       let last = FieldBytes.number(bytes[(dash + 1)..<slash]), first <= last, last < .max

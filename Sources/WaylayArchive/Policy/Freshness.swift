@@ -20,34 +20,34 @@ enum Freshness {
     }
     // Of several lines, the first counts (section 4.2.1).
     if let expires = fields.first(.expires) {
-      guard let seconds = HTTPDate.seconds(expires, now: now) else { return (0, .invalid) }
-      return (max(0, seconds.subtractingSaturating(date)), .expires)
+      guard let seconds = HTTPDate.seconds(expires, now: now.seconds) else { return (0, .invalid) }
+      return (max(0, seconds.saturating(subtracting: date)), .expires)
     }
     if case .absent(let seconds) = override { return (max(0, seconds), .fallback) }
     guard StatusRules.isHeuristicallyCacheable(status) || directives.isPublic,
-      let modified = fields.first(.lastModified).flatMap({ HTTPDate.seconds($0, now: now) }), modified < date
+      let modified = fields.first(.lastModified).flatMap({ HTTPDate.seconds($0, now: now.seconds) }), modified < date
     else { return (0, .none) }
-    return (min(date.subtractingSaturating(modified) / heuristicFraction, heuristicLimit), .heuristic)
+    return (min(date.saturating(subtracting: modified) / heuristicFraction, heuristicLimit), .heuristic)
   }
 
   /// `Date`, in seconds; `nil` where there is none, several, or something that is none (RFC 9110, section 6.6.1).
   static func date(_ fields: HTTPFields, now: CacheTime) -> Int64? {
     var dates = fields.lazy.filter { $0.name == .date }.makeIterator()
     guard let first = dates.next(), dates.next() == nil else { return nil }
-    return HTTPDate.seconds(first.value, now: now)
+    return HTTPDate.seconds(first.value, now: now.seconds)
   }
 
   /// The age that a response came with, in milliseconds (section 4.2.3).
   static func initialAge(_ fields: HTTPFields, date: Int64, requestTime: CacheTime, responseTime: CacheTime) -> Int64 {
-    let apparent = max(0, responseTime.seconds.subtractingSaturating(date)).multipliedSaturating(by: 1000)
+    let apparent = max(0, responseTime.seconds.saturating(subtracting: date)).saturating(multipliedBy: 1000)
     let delay = responseTime.milliseconds(since: requestTime)
-    return max(apparent, age(fields).multipliedSaturating(by: 1000).addingSaturating(delay))
+    return max(apparent, age(fields).saturating(multipliedBy: 1000).saturating(adding: delay))
   }
 
   /// `Age`, in seconds: the first member of a list; none where it cannot be read (section 5.1).
   private static func age(_ fields: HTTPFields) -> Int64 {
     guard let value = fields.first(.age) else { return 0 }
-    return FieldBytes.deltaSeconds(FieldBytes.trimmed(Array(value.utf8).prefix { $0 != FieldBytes.comma })) ?? 0
+    return FieldBytes.deltaSeconds(Array(value.utf8).prefix { $0 != FieldBytes.comma }.trimmingBlanks) ?? 0
   }
 }
 

@@ -1,5 +1,4 @@
 import HTTPTypes
-import WaylayHAR
 
 /// Which differences between two queries a response excuses (draft-ietf-httpbis-no-vary-search): what its
 /// `No-Vary-Search` says, where that is not what every response says anyway.
@@ -83,8 +82,8 @@ struct NoVarySearch: Hashable, Sendable {
 
   private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     bytes.flatMap { byte -> [UInt8] in
-      let isPlain = FieldBytes.isToken(byte) && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
-      return isPlain ? [byte] : [UInt8(ascii: "%")] + Array(RequestKey.hexadecimal([byte]).utf8)
+      let isPlain = byte.isToken && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
+      return isPlain ? [byte] : [UInt8(ascii: "%")] + Array(byte.hexadecimal.utf8)
     }
   }
 }

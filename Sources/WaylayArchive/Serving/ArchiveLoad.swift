@@ -247,7 +247,7 @@ extension ArchiveLoad {
     if configuration.statusField == .always || isMarked && configuration.statusField == .whenStale {
       var status = CacheStatus(cache: configuration.name)
       status.isHit = !wasValidated && !wasCollapsed
-      status.timeToLive = record.lifetime.subtractingSaturating(record.age(at: now) / 1000)
+      status.timeToLive = record.lifetime.saturating(subtracting: record.age(at: now) / 1000)
       status.isCollapsed = wasCollapsed
       if wasValidated {
         status.forwarded = decision.reason.code

@@ -18,7 +18,7 @@ final class BackgroundWork: Sendable {
   ///   - clock: By whose time.
   @discardableResult
   func start(
-    _ key: ArchiveKey, giveUpAfter seconds: TimeInterval = .infinity, on clock: LoadClock = .system,
+    _ key: ArchiveKey, giveUpAfter seconds: TimeInterval = .infinity, on clock: TimerClock = .system,
     _ work: @escaping @Sendable () async -> Void
   ) -> Bool {
     let isFirst = state.withLock { state in !state.isClosed && state.running.insert(key).inserted }

@@ -47,7 +47,7 @@ final class Quotas: Sendable {
   func add(_ entry: StoredEntry, _ store: any ArchiveStore, _ reporter: ArchiveReporter) {
     for (index, quota) in quotas.enumerated() where quota.part.matches(entry) {
       let isExceeded = state.withLock { state in
-        if let bytes = state.bytes[index] { state.bytes[index] = bytes.addingSaturating(entry.storedBytes) }
+        if let bytes = state.bytes[index] { state.bytes[index] = bytes.saturating(adding: entry.storedBytes) }
         guard state.bytes[index].map({ $0 > quota.bytes }) ?? true, !state.isClosed else { return false }
         return state.trimming.insert(index).inserted
       }
@@ -80,9 +80,9 @@ final class Quotas: Sendable {
       }
       goesOn = state.withLock { [total] state in
         let added = state.bytes[index] ?? 0
-        state.bytes[index] = total.addingSaturating(added)
+        state.bytes[index] = total.saturating(adding: added)
         // What came meanwhile may be too much again.
-        if added > 0, total.addingSaturating(added) > quota.bytes, !state.isClosed { return true }
+        if added > 0, total.saturating(adding: added) > quota.bytes, !state.isClosed { return true }
         state.trimming.remove(index)
         return false
       }

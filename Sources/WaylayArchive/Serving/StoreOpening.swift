@@ -17,13 +17,13 @@ final class StoreOpening: Sendable {
 
   private let state: Locked<State>
   private let storage: ArchiveCache.Storage?
-  private let clock: LoadClock
+  private let clock: TimerClock
   private let report: Locked<@Sendable (Result<any ArchiveStore, any Error>) -> Void> = Locked { _ in }
 
   /// - Parameters:
   ///   - storage: What is opened, and opened again; `nil` for a store that is its owner's.
   ///   - store: The store, where it is open.
-  init(_ storage: ArchiveCache.Storage?, open store: (any ArchiveStore)?, _ clock: LoadClock) {
+  init(_ storage: ArchiveCache.Storage?, open store: (any ArchiveStore)?, _ clock: TimerClock) {
     let limits = store?.limits ?? storage?.limits ?? StoreLimits()
     state = Locked(State(limits: limits, outcome: store.map { .success($0) }))
     self.storage = storage

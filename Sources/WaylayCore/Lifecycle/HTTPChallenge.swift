@@ -145,7 +145,7 @@ struct DigestChallenge: Sendable {
 
   /// 128 random bits.
   private static func random() -> String {
-    MessageDigest.hexadecimal((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
   }
 
   /// The value of `Authorization` for one request; `count` says how many the nonce was used for, this one included.

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-internal import WaylayCredentials
 
 /// How redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {

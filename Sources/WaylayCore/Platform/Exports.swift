@@ -1,5 +1,4 @@
 // On Linux the URL loading system is a module of its own; re-exporting it here spares every other file the condition.
-@_exported public import Foundation
 @_exported public import HTTPTypes
 @_exported public import Logging
 @_exported public import WaylayBase
@@ -8,7 +7,4 @@
   @_exported public import FoundationNetworking
 #endif
 
-// Foundation exports the C library, except on Android. A call that a method's name hides is `WaylayCore.close(…)`.
-#if canImport(Android)
-  @_exported public import Android
-#endif
+// A call of the C library that a method's name hides is `WaylayCore.close(…)`.

@@ -49,7 +49,7 @@ public final class InterceptorRegistry: Sendable {
   let redirectPolicy: RedirectPolicy
   let limits: MessageLimits
   let security: TransportSecurity
-  let clock: LoadClock
+  let clock: TimerClock
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
   private let settings = Locked(Settings())
@@ -80,7 +80,7 @@ public final class InterceptorRegistry: Sendable {
 
   /// The same with a clock for its timeouts.
   package init(
-    clock: LoadClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default,
+    clock: TimerClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default,
     logger: Logger? = nil,
     redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
     security: TransportSecurity = TransportSecurity(),

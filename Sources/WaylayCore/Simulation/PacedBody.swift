@@ -51,24 +51,6 @@ package struct Pace: Sendable {
   }
 }
 
-extension Duration {
-  private static var year: Duration { .seconds(365 * 24 * 60 * 60) }
-
-  /// The duration, or a year: longer ones overflow in the clocks of the system.
-  package var upToAYear: Duration { min(self, Self.year) }
-
-  package var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
-
-  /// A duration of so many seconds; not a number, and more than a year, count as a year.
-  package static func ofSeconds(_ seconds: Double) -> Duration {
-    guard seconds < year.inSeconds else { return year }
-    return .seconds(max(0, seconds))
-  }
-}
-
 /// A body that arrives over time, and may be incomplete.
 package final class PacedBody: @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
@@ -128,70 +110,5 @@ package final class PacedBody: @unchecked Sendable {
       if let end = pace.end { try await pace.stopwatch.sleep(until: end) }
       return nil
     }
-  }
-}
-
-extension Never {
-  /// Waits until the task is cancelled; nothing is left behind.
-  package static func comes() async throws -> Never {
-    let promise = Promise<Void>()
-    try await withTaskCancellationHandler {
-      try await promise.value()
-    } onCancel: {
-      promise.settle(.failure(CancellationError()))
-    }
-    throw CancellationError()
-  }
-}
-
-/// The time since a response began, on any clock.
-package struct Stopwatch: Sendable {
-  /// The time that has passed.
-  package let elapsed: @Sendable () -> Duration
-  private let wait: @Sendable (Duration) async throws -> Void
-
-  /// Starts.
-  package init(_ clock: any Clock<Duration>) {
-    self.init(opening: clock)
-  }
-
-  private init<C: Clock<Duration>>(opening clock: C) {
-    let start = clock.now
-    elapsed = { start.duration(to: clock.now) }
-    wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
-  }
-
-  /// Waits until so much time has passed since the start, if it has not yet.
-  package func sleep(until offset: Duration) async throws {
-    try Task.checkCancellation()
-    guard offset > elapsed() else { return }
-    try await wait(offset)
-  }
-}
-
-/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
-/// number generators", 2014).
-package final class SeededRandom: Sendable {
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
-  private let generator: Locked<Generator>
-
-  package init(seed: UInt64) {
-    generator = Locked(Generator(state: seed))
-  }
-
-  /// A number from 0 up to, and without, 1.
-  package func unit() -> Double {
-    generator.withLock { Double.random(in: 0..<1, using: &$0) }
   }
 }

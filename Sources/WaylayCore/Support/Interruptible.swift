@@ -19,7 +19,10 @@ final class Interruptible<Value: Sendable>: Sendable {
           state.promise = promise
           return state.verdict
         }
-        if let verdict { return promise.settle(.failure(verdict)) }
+        if let verdict {
+          promise.settle(.failure(verdict))
+          return
+        }
         let task = PlatformClient.promptTask {
           do { promise.settle(.success(try await work())) } catch { promise.settle(.failure(error)) }
         }

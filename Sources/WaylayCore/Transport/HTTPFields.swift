@@ -125,7 +125,7 @@ struct FieldSection {
   /// A field that goes on in the next line (RFC 9112, section 5.2).
   private mutating func unfold(_ line: Slice<UnsafeRawBufferPointer>) {
     guard let last = list.last else { return }
-    folded = (folded.take() ?? last.value) + (" " + Self.text(Self.trimmed(line)))
+    folded = (folded.take() ?? last.value) + (" " + Self.text(line.trimmingBlanks))
   }
 
   private mutating func closeFold() {
@@ -135,9 +135,9 @@ struct FieldSection {
 
   private static func field(_ line: Slice<UnsafeRawBufferPointer>) -> HTTPField? {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-    let name = trimmed(line[..<colon])
+    let name = line[..<colon].trimmingBlanks
     guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return nil }
-    return HTTPField(name: fieldName, value: text(trimmed(line[line.index(after: colon)...])))
+    return HTTPField(name: fieldName, value: text(line[line.index(after: colon)...].trimmingBlanks))
   }
 
   /// Bytes that are not UTF-8 are taken for ISO 8859-1, as fields once were (RFC 9110, section 5.5).
@@ -145,11 +145,5 @@ struct FieldSection {
     // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
     let text = String(decoding: bytes, as: UTF8.self)
     return text.utf8.elementsEqual(bytes) ? text : String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-  }
-
-  private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
-    var text = text.drop(while: \.isBlank)
-    while let last = text.last, last.isBlank { text = text.dropLast() }
-    return text
   }
 }

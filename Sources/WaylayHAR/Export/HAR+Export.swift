@@ -1,5 +1,3 @@
-import Foundation
-
 extension HAR.Request {
   /// Returns a `curl` command that sends this request again, byte for byte as far as `curl` can, and safe to paste into
   /// any POSIX shell, such as `bash`, `dash` or `zsh`.
@@ -158,7 +156,7 @@ package enum SwiftSource {
   ) -> [String] {
     let type = response.headers.first { $0.name.lowercased() == "content-type" }?.value ?? response.body.mediaType
     var lines = body(response, type: type, isHead: isHead)
-    for field in response.headers where !wire.contains(field.name.lowercased()) && isToken(field.name) {
+    for field in response.headers where !wire.contains(field.name.lowercased()) && field.name.isToken {
       guard !hides(field.name) else { continue }
       // Some programs put several cookies into one field, line by line.
       for value in field.value.split(whereSeparator: \.isNewline) {
@@ -201,18 +199,5 @@ package enum SwiftSource {
       return cut + [".json(text: \(literal(text))\(end)"] + other
     }
     return cut + [".data(Data(\(literal(text)).utf8)\(name)\(end)"]
-  }
-
-  /// Whether a name is one of a field (RFC 9110, section 5.6.2).
-  private static func isToken(_ name: String) -> Bool {
-    !name.isEmpty
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "a")...UInt8(ascii: "z"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
   }
 }

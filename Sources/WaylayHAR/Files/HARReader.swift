@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Reads the entries of a file one by one: an archive of any size needs only the memory of its largest entry.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Writes an archive of any size entry by entry, with the memory of one entry.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-public import Foundation
-
 extension HAR {
   /// A request and its response.
   public struct Entry: Hashable, Sendable {

@@ -1,5 +1,3 @@
-import Foundation
-
 extension HAR.Body {
   /// A piece in which a body arrived.
   package struct Piece: Hashable, Sendable {

@@ -1,5 +1,3 @@
-public import Foundation
-
 // What is missing or of another type than the format says is taken for what it mostly means: other tools leave things
 // out.
 

@@ -1,5 +1,3 @@
-import Foundation
-
 extension HAR {
   /// Everything before the first entry.
   func writeBeginning(to json: inout JSONWriter) {

@@ -1,4 +1,1 @@
-// Foundation exports the C library, except on Android.
-#if canImport(Android)
-  @_exported public import Android
-#endif
+@_exported public import WaylayBase

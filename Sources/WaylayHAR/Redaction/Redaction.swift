@@ -1,6 +1,3 @@
-import Foundation
-import WaylayCredentials
-
 /// Removes credentials, identified by name, from an exchange before it is kept.
 ///
 /// ```swift

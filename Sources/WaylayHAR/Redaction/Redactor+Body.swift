@@ -1,5 +1,3 @@
-import Foundation
-
 extension Redactor {
   /// Reads a body as what it is, by its type, or where that says nothing, by its beginning.
   mutating func readBody(_ draft: inout Draft, type: String, codings: String = "") {

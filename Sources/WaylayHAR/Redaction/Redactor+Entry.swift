@@ -1,5 +1,3 @@
-import Foundation
-
 extension Redactor {
   mutating func redacted(_ entry: HAR.Entry) -> HAR.Entry {
     var entry = entry

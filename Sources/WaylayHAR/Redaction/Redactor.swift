@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reads what an exchange holds as what it is, and takes out the values that stand under the name of a secret; and, when
 /// it is told of secrets, these wherever else they stand.
 ///

@@ -158,9 +158,5 @@ struct SecretFinder {
 }
 
 extension UInt8 {
-  var isASCIIDigit: Bool { 0x30...0x39 ~= self }
-  var isASCIILetter: Bool { 0x61...0x7A ~= self | 0x20 }
   var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
-  /// Whether letters and digits of ASCII beside it make one word with it.
-  var isOfWord: Bool { isASCIIDigit || isASCIILetter || self == UInt8(ascii: "_") }
 }

@@ -1,5 +1,4 @@
 import Foundation
-internal import WaylayCredentials
 
 /// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is
 /// over.

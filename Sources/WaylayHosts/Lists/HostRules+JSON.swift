@@ -1,5 +1,4 @@
 import Foundation
-package import WaylayHAR
 
 extension HostRules {
   /// Parses a JSON list of rules, as an app downloads it from its server.

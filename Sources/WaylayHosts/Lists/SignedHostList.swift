@@ -1,7 +1,6 @@
 // See HostListKey.swift.
 #if Cryptography
   import Foundation
-  import WaylayHAR
 
   /// A list of rules with a signature, a serial number and an expiry date, which an app may load from an untrusted
   /// server.

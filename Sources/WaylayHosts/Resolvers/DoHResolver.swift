@@ -242,10 +242,3 @@ extension DoHResolver {
     }
   }
 }
-
-extension Data {
-  /// Base64 with the alphabet for URLs and without padding (RFC 4648, section 5).
-  fileprivate var base64URL: String {
-    base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-  }
-}

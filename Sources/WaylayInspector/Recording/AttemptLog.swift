@@ -62,7 +62,7 @@ extension Inspector {
 
 /// Records each request that goes to the network.
 private struct AttemptLink: RequestInterceptor {
-  let clock: LoadClock
+  let clock: TimerClock
 
   var name: String { "Inspector.attempts" }
 

@@ -7,10 +7,7 @@ struct Authority: Hashable {
 }
 
 extension URL {
-  var authority: Authority { Authority(host: host?.lowercased() ?? "", port: port ?? defaultPort) }
-
-  /// The port of the scheme.
-  var defaultPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
+  var authority: Authority { Authority(host: host?.lowercased() ?? "", port: portOrDefault ?? 80) }
 }
 
 extension MessageBody {

@@ -26,7 +26,7 @@ enum TrafficFacts {
     let (method, url) = (request.method.rawValue, request.url)
     return [
       ("http.request.method", .text(methods.contains(method) ? method : "_OTHER")),
-      ("server.address", .text(url.host ?? "")), ("server.port", .number(url.port ?? url.defaultPort)),
+      ("server.address", .text(url.host ?? "")), ("server.port", .number(url.authority.port)),
     ]
   }
 

@@ -109,12 +109,7 @@ struct ParsedURL: Sendable {
   }
 
   private static func isScheme(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-    guard let first = bytes.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }
-    return bytes.allSatisfy {
-      ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+")
-        || $0 == UInt8(ascii: "-")
-        || $0 == UInt8(ascii: ".")
-    }
+    bytes.first?.isASCIILetter == true && bytes.allSatisfy(\.isScheme)
   }
 
   static func defaultPort(of scheme: String) -> Int {
@@ -138,37 +133,11 @@ enum PercentCoding {
     guard bytes.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
       return String(decoding: bytes, as: UTF8.self)
     }
-    return String(decoding: octets(bytes, plusIsSpace: plusIsSpace), as: UTF8.self)
+    let escapes: Escapes = plusIsSpace ? .form : .percent
+    return String(decoding: escapes.removed(from: Array(bytes)[...]), as: UTF8.self)
   }
 
   static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
     decoded(Array(text.utf8), plusIsSpace: plusIsSpace)
-  }
-
-  private static func octets<Bytes: Collection>(_ bytes: Bytes, plusIsSpace: Bool) -> [UInt8]
-  where Bytes.Element == UInt8 {
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count)
-    var rest = bytes[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
-        let low = rest.dropFirst().first.flatMap(digit)
-      {
-        result.append(high << 4 | low)
-        rest = rest.dropFirst(2)
-      } else {
-        result.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return result
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

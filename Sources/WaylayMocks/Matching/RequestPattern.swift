@@ -284,8 +284,7 @@ extension URLPattern {
   }
 
   private static func isScheme(_ text: String) -> Bool {
-    guard let first = text.first, first.isASCII, first.isLetter else { return false }
-    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    text.utf8.first?.isASCIILetter == true && text.utf8.allSatisfy(\.isScheme)
   }
 
   static func invalid(_ text: String, _ reason: String) -> MockError {

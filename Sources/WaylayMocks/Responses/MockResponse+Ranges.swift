@@ -43,10 +43,12 @@ extension InterceptedResponse {
 
   /// Whether `If-Range` holds (RFC 9110, section 13.1.5): it names the same representation, byte for byte.
   private func allowsRange(of request: InterceptedRequest) -> Bool {
-    guard let condition = request.fields[.ifRange].map({ $0[...].trimmed }) else { return true }
+    guard let condition = request.fields[.ifRange].map({ $0[...].trimmingBlanks }) else { return true }
     // An entity tag is quoted, a date is not. A weak tag never compares strongly (section 8.8.3.2).
-    guard condition.hasSuffix("\"") else { return fields[.lastModified].map { $0[...].trimmed == condition } ?? false }
-    return !condition.hasPrefix("W/") && fields[.eTag].map { $0[...].trimmed == condition } ?? false
+    guard condition.hasSuffix("\"") else {
+      return fields[.lastModified].map { $0[...].trimmingBlanks == condition } ?? false
+    }
+    return !condition.hasPrefix("W/") && fields[.eTag].map { $0[...].trimmingBlanks == condition } ?? false
   }
 }
 
@@ -136,14 +138,5 @@ private struct BodySlice: AsyncSequence, Sendable {
       }
       return nil
     }
-  }
-}
-
-extension Substring {
-  /// Without spaces and tabs at its ends.
-  var trimmed: Substring {
-    var text = self
-    while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
-    return text.drop { $0 == " " || $0 == "\t" }
   }
 }

@@ -1,6 +1,6 @@
 import Testing
-import WaylayDrift
 import WaylayMocks
+import WaylayRecording
 
 /// The rest of a test as a closure that may escape: a run that never ends is left behind.
 @_silgen_name("waylay_testing_escaping")

@@ -1,7 +1,7 @@
 import IssueReporting
 import Testing
-import WaylayDrift
 import WaylayMocks
+import WaylayRecording
 
 /// Says what a scope found, so that the right test fails: on the task of that test, whichever test library runs it.
 enum IssueReport {

@@ -1,7 +1,7 @@
 #if CommandLineTool
   import ArgumentParser
   import Foundation
-  import WaylayDrift
+  import WaylayRecording
   import WaylayHAR
 
   extension HARCommand {

@@ -96,11 +96,11 @@
       options.maximumConnectionsPerHost = 24
       let isDue = Locked(false)
       // What tells the time is called on the thread of the loop, too.
-      let clock = LoadClock(
+      let clock = TimerClock(
         now: {
           if ending == .loop, isDue.withLock({ $0 }), Thread.isLoop { Foundation.exit(0) }
-          return LoadClock.system.now()
-        }, schedule: LoadClock.system.schedule)
+          return TimerClock.system.now()
+        }, schedule: TimerClock.system.schedule)
       guard let url = URL(string: url) else { throw ValidationError("no URL") }
       let registry = InterceptorRegistry(
         clock: clock, transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral

@@ -11,8 +11,8 @@ package final class ManualClock: Sendable {
 
   package init() {}
 
-  package var clock: LoadClock {
-    LoadClock(now: { self.state.withLock { $0.now } }) { deadline, wake in
+  package var clock: TimerClock {
+    TimerClock(now: { self.state.withLock { $0.now } }) { deadline, wake in
       self.state.withLock { $0.pending.append((deadline, wake)) }
     }
   }

@@ -61,7 +61,7 @@ package enum Recording {
   package static func note(_ error: any Error) {
     note(error.localizedDescription)
     note(error.redacted)
-    if error is any LoadError || error is any PlainlyDescribedError {
+    if error is any LoadError {
       note(String(describing: error))
       note(String(reflecting: error))
       note("\([error])")
@@ -72,7 +72,7 @@ package enum Recording {
       case let error as URLError: error.userInfo[NSUnderlyingErrorKey] as? any Error
       default: nil
       }
-    if let beneath, beneath is any LoadError || beneath is any PlainlyDescribedError { note(beneath) }
+    if let beneath, beneath is any LoadError { note(beneath) }
   }
 }
 

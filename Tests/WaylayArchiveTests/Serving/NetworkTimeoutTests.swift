@@ -17,8 +17,8 @@ final class StepTimer: Sendable {
 
   private let state = Locked(State())
 
-  var clock: LoadClock {
-    LoadClock(now: { [self] in state.withLock { $0.now } }) { [self] deadline, wake in
+  var clock: TimerClock {
+    TimerClock(now: { [self] in state.withLock { $0.now } }) { [self] deadline, wake in
       let waiters = state.withLock { state in
         state.pending.append((deadline, wake))
         return state.waiters.takeAll()

@@ -24,7 +24,7 @@ struct ReopeningTests {
     -> ArchiveCache
   {
     ArchiveCache(.disk(at: directory.url, options: options)) { configuration in
-      if let time { configuration.clock = LoadClock(now: { time.withLock { $0 } }, schedule: { _, _ in }) }
+      if let time { configuration.clock = TimerClock(now: { time.withLock { $0 } }, schedule: { _, _ in }) }
     }
   }
 
@@ -101,7 +101,7 @@ struct ReopeningTests {
       let time = Locked(UInt64(1_000_000_000))
       func archive() -> ArchiveCache {
         ArchiveCache(.disk(at: place.url, options: .init(memory: 0, logger: .silent))) {
-          $0.clock = LoadClock(now: { time.withLock { $0 } }, schedule: { _, _ in })
+          $0.clock = TimerClock(now: { time.withLock { $0 } }, schedule: { _, _ in })
         }
       }
       let (first, second) = (archive(), archive())
@@ -141,7 +141,7 @@ struct ReopeningTests {
     let archive = try await ArchiveCache.restore(
       from: file, to: .disk(at: directory.url, options: .init(memory: 0, logger: .silent))
     ) {
-      $0.clock = LoadClock(now: { time.withLock { $0 } }, schedule: { _, _ in })
+      $0.clock = TimerClock(now: { time.withLock { $0 } }, schedule: { _, _ in })
     }
     #expect(try await archive.usage.count == 1)
     try FileManager.default.removeItem(at: directory.url)

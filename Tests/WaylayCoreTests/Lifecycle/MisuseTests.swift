@@ -359,8 +359,8 @@ private final class LeapingClock: Sendable {
     for wake in wakes { wake() }
   }
 
-  var clock: LoadClock {
-    LoadClock {
+  var clock: TimerClock {
+    TimerClock {
       let isTime = self.state.withLock { state in
         guard let looks = state.looks else { return false }
         state.looks = looks + 1

@@ -97,7 +97,7 @@ import WaylayMocks
   func timeout() async throws {
     let state = Locked<(now: UInt64, wake: (@Sendable () -> Void)?)>((1, nil))
     let isWatched = Promise<Void>()
-    let clock = LoadClock(now: { state.withLock { $0.now } }) { _, wake in
+    let clock = TimerClock(now: { state.withLock { $0.now } }) { _, wake in
       state.withLock { $0.wake = wake }
       isWatched.settle(.success(()))
     }

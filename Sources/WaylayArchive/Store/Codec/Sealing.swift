@@ -1,5 +1,4 @@
 import Foundation
-import WaylayHAR
 
 /// What stands between bytes and the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and the checksum, in that
 /// order.

@@ -104,8 +104,7 @@
         // The same length again, in one field or in several, may count as one.
         for text in value.split(separator: ",", omittingEmptySubsequences: false) {
           let digits = text.trimmingBlanks
-          guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int64(digits)
-          else {
+          guard let length = Int64(decimal: digits) else {
             return "the Content-Length \"\(value.prefix(40))\" is not a length"
           }
           lengths.insert(length)

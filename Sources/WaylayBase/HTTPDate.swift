@@ -1,13 +1,13 @@
 /// An HTTP date (RFC 9110, section 5.6.7) as seconds since 1970.
 ///
-/// Read strictly, because a date that is not one makes a response stale (RFC 9111, section 5.3), but in any letter
-/// case, as section 4.2 asks of a cache: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
+/// Read strictly, because a response with what is no date is stale (RFC 9111, section 5.3), but in any letter
+/// case, as section 4.2 asks: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
 /// Zones other than `GMT` are no dates.
-enum HTTPDate {
+package enum HTTPDate {
   /// The seconds since 1970 of a date; `nil` when it is none.
   ///
-  /// - Parameter now: Decides on the century of a year with two digits: none is more than 50 years ahead.
-  static func seconds(_ text: String, now: CacheTime) -> Int64? {
+  /// - Parameter now: Seconds since 1970, for the century of a year with two digits: none is more than 50 years ahead.
+  package static func seconds(_ text: String, now: Int64) -> Int64? {
     var reader = Reader(Array(text.utf8))
     guard let day = reader.weekday() else { return nil }
     switch day {
@@ -19,7 +19,7 @@ enum HTTPDate {
   }
 
   /// The date in the preferred form, as `Date` has it.
-  static func text(seconds: Int64) -> String {
+  package static func text(seconds: Int64) -> String {
     // The years 0 to 9999: what the form can say.
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
     let (dayQuotient, dayRemainder) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -60,17 +60,17 @@ enum HTTPDate {
 }
 
 extension HTTPDate {
-  enum Weekday {
+  fileprivate enum Weekday {
     case short
     case long
   }
 
   /// Reads the parts of a date off the front of a text.
-  struct Reader {
+  fileprivate struct Reader {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes.map(FieldBytes.lowercased) }
+    init(_ bytes: [UInt8]) { self.bytes = bytes.map(\.lowercased) }
 
     private static let shortDays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"].map { Array($0.utf8) }
     private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"].map {
@@ -87,8 +87,7 @@ extension HTTPDate {
     }
 
     mutating func skip(_ text: StaticString) -> Bool {
-      let isThere = text.withUTF8Buffer { text in bytes[position...].starts(with: text.lazy.map(FieldBytes.lowercased))
-      }
+      let isThere = text.withUTF8Buffer { text in bytes[position...].starts(with: text.lazy.map(\.lowercased)) }
       if isThere { position += text.utf8CodeUnitCount }
       return isThere
     }
@@ -96,7 +95,7 @@ extension HTTPDate {
     private mutating func number(digits: Int) -> Int64? {
       guard bytes.count - position >= digits else { return nil }
       defer { position += digits }
-      return FieldBytes.number(bytes[position..<position + digits])
+      return Int64(decimal: String(decoding: bytes[position..<position + digits], as: UTF8.self))
     }
 
     private mutating func month() -> Int64? {
@@ -130,11 +129,11 @@ extension HTTPDate {
     }
 
     /// `Sunday, 06-Nov-94 08:49:37 GMT`, behind the comma.
-    mutating func obsolete(now: CacheTime) -> Int64? {
+    mutating func obsolete(now: Int64) -> Int64? {
       guard let day = number(digits: 2), skip("-"), let month = month(), skip("-"), let short = number(digits: 2),
         skip(" "), let time = time(), skip(" GMT")
       else { return nil }
-      let thisYear = HTTPDate.civil(now.seconds / 86_400).year
+      let thisYear = HTTPDate.civil(now / 86_400).year
       var year = thisYear - thisYear % 100 + short
       if year > thisYear + 50 { year -= 100 } else if year <= thisYear - 50 { year += 100 }
       return seconds(year, month, day, time)

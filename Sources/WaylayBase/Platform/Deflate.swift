@@ -1,5 +1,3 @@
-package import Foundation
-
 /// Compression by the zlib that the loading system has loaded into the process: found by name, so that no package and
 /// no header of it is needed to build.
 package enum Deflate {

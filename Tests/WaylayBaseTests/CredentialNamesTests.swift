@@ -1,5 +1,5 @@
 import Testing
-import WaylayCredentials
+import WaylayBase
 
 @Suite("Names of credentials")
 struct CredentialNamesTests {

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaylayDrift
 import WaylayHAR
+import WaylayRecording
 
 @Suite("The drift of an API", .heavy, .timeLimit(.minutes(10)))
 struct DriftTests {

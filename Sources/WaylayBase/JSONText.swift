@@ -1,26 +1,4 @@
-public import Foundation
-
 extension JSONValue {
-  /// Parses JSON in UTF-8.
-  ///
-  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON. Values may be nested
-  ///   128 levels deep.
-  public init(parsing data: Data) throws(HARError) {
-    try self.init(data) { HARError(.notJSON, "This is not JSON: \($0)", underlying: $0) }
-  }
-
-  /// Parses JSON.
-  ///
-  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON.
-  public init(parsing text: String) throws(HARError) {
-    try self.init(parsing: Data(text.utf8))
-  }
-
-  /// Reads a text in UTF-8 that stands for something.
-  init(_ bytes: some Sequence<UInt8>, _ failure: (JSONSyntaxError) -> HARError) throws(HARError) {
-    do { try self.init(reading: bytes) } catch { throw failure(error) }
-  }
-
   /// Reads a text in UTF-8.
   package init(reading bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {
     var reader = JSONReader(Array(bytes))
@@ -198,7 +176,7 @@ struct JSONReader {
 
   private mutating func digits() -> Int {
     let start = position
-    while let byte = current, (0x30...0x39).contains(byte) { position += 1 }
+    while let byte = current, byte.isASCIIDigit { position += 1 }
     return position - start
   }
 
@@ -250,24 +228,25 @@ struct JSONReader {
 /// The text of JSON, written member by member: names keep the order in which they are given.
 ///
 /// Foundation's encoder has no order of its own, and needs the whole archive as one value.
-struct JSONWriter {
-  private(set) var bytes: [UInt8] = []
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
   /// How deep it is nested, and whether the next value at that depth needs a comma.
   private var needsComma = [false]
   private let isPretty: Bool
   /// Whether what would end a script of a page that the text is put into is written otherwise.
   private let escapesMarkup: Bool
 
-  init(isPretty: Bool = false, escapesMarkup: Bool = true) {
+  package init(isPretty: Bool = false, escapesMarkup: Bool = true) {
     self.isPretty = isPretty
     self.escapesMarkup = escapesMarkup
   }
 
   // MARK: Members
 
-  mutating func object(_ members: (inout JSONWriter) -> Void) { nest("{", "}", members) }
+  package mutating func object(_ members: (inout JSONWriter) -> Void) { nest("{", "}", members) }
 
-  mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) -> Void) {
+  package mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) -> Void)
+  {
     nest("[", "]") { json in
       for element in elements {
         json.separate()
@@ -276,7 +255,7 @@ struct JSONWriter {
     }
   }
 
-  mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
+  package mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
     self.name(name)
     write(&self)
   }
@@ -289,24 +268,24 @@ struct JSONWriter {
     if isPretty { bytes.append(UInt8(ascii: " ")) }
   }
 
-  mutating func member(_ name: String, _ value: String) { member(name) { $0.text(value) } }
-  mutating func member(_ name: String, _ value: Int) { member(name) { $0.raw(String(value)) } }
-  mutating func member(_ name: String, _ value: Bool) { member(name) { $0.raw(value ? "true" : "false") } }
-  mutating func member(_ name: String, _ value: JSONValue) { member(name) { $0.value(value) } }
+  package mutating func member(_ name: String, _ value: String) { member(name) { $0.text(value) } }
+  package mutating func member(_ name: String, _ value: Int) { member(name) { $0.raw(String(value)) } }
+  package mutating func member(_ name: String, _ value: Bool) { member(name) { $0.raw(value ? "true" : "false") } }
+  package mutating func member(_ name: String, _ value: JSONValue) { member(name) { $0.value(value) } }
 
   /// A member that is left out where there is nothing to say.
-  mutating func member(ifAny name: String, _ value: String?) {
+  package mutating func member(ifAny name: String, _ value: String?) {
     if let value { member(name, value) }
   }
 
   /// The members that are not the format's own, by name.
-  mutating func members(_ others: [String: JSONValue]) {
+  package mutating func members(_ others: [String: JSONValue]) {
     for (name, value) in others.sorted(by: { $0.key < $1.key }) { member(name, value) }
   }
 
   // MARK: Values
 
-  mutating func value(_ value: JSONValue) {
+  package mutating func value(_ value: JSONValue) {
     switch value.kind {
     case .null: raw("null")
     case .bool(let isTrue): raw(isTrue ? "true" : "false")
@@ -329,10 +308,10 @@ struct JSONWriter {
     }
   }
 
-  mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// A text in quotes (RFC 8259, section 7).
-  mutating func text(_ string: String) {
+  package mutating func text(_ string: String) {
     bytes.append(UInt8(ascii: "\""))
     if string.utf8.contains(where: { mustBeEscaped($0) }) {
       for byte in string.utf8 { if mustBeEscaped(byte) { escape(byte) } else { bytes.append(byte) } }
@@ -356,31 +335,31 @@ struct JSONWriter {
     case 0x0A: raw("\\n")
     case 0x0D: raw("\\r")
     case 0x09: raw("\\t")
-    default: raw((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
+    default: raw("\\u00\(byte.hexadecimal)")
     }
   }
 
   // MARK: Parts of a text that is written piece by piece
 
-  mutating func separate() {
+  package mutating func separate() {
     if needsComma[needsComma.count - 1] { bytes.append(UInt8(ascii: ",")) }
     needsComma[needsComma.count - 1] = true
     newLine()
   }
 
-  mutating func open(_ bracket: Unicode.Scalar) {
+  package mutating func open(_ bracket: Unicode.Scalar) {
     bytes.append(UInt8(ascii: bracket))
     needsComma.append(false)
   }
 
-  mutating func close(_ bracket: Unicode.Scalar) {
+  package mutating func close(_ bracket: Unicode.Scalar) {
     let isEmpty = !needsComma.removeLast()
     if !isEmpty { newLine() }
     bytes.append(UInt8(ascii: bracket))
   }
 
   /// What has been written since the last time.
-  mutating func take() -> [UInt8] {
+  package mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
   }

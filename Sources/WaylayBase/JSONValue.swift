@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A JSON value (RFC 8259): the members of an object keep their order, and numbers their digits.
 ///
 /// ```swift
@@ -58,7 +56,7 @@ public struct JSONValue: Sendable {
   ///
   /// - Throws: What the encoder throws, for example for a non-finite number.
   public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
-    try self.init(parsing: encoder.encode(value))
+    try self.init(reading: encoder.encode(value))
   }
 }
 

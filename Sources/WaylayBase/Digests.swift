@@ -6,7 +6,7 @@
 /// swift-crypto 92 s more (Swift 6.3, Linux, two cores).
 package enum MessageDigest {
   /// MD5 (RFC 1321), in lower-case hexadecimal.
-  static func md5(_ bytes: some Sequence<UInt8>) -> String {
+  package static func md5(_ bytes: some Sequence<UInt8>) -> String {
     var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
     for block in blocks(of: Array(bytes), lengthIsBigEndian: false) {
       let words = words(of: block).map(\.byteSwapped)
@@ -24,11 +24,11 @@ package enum MessageDigest {
       }
       state = zip(state, [a, b, c, d]).map { $0 &+ $1 }
     }
-    return hexadecimal(state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) } })
+    return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) } }.hexadecimal
   }
 
   /// SHA-256 (FIPS 180-4), in lower-case hexadecimal.
-  static func sha256(_ bytes: some Sequence<UInt8>) -> String { hexadecimal(sha256(bytes: Array(bytes))) }
+  package static func sha256(_ bytes: some Sequence<UInt8>) -> String { sha256(bytes: Array(bytes)).hexadecimal }
 
   /// SHA-256, as 32 bytes.
   package static func sha256(bytes: [UInt8]) -> [UInt8] {
@@ -83,11 +83,6 @@ package enum MessageDigest {
   private static func rotatedLeft(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
   private static func rotatedRight(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
-  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
-
   private static let md5Shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
 
   /// The integer parts of 2³² times the sines of 1 to 64.
@@ -113,4 +108,15 @@ package enum MessageDigest {
     0x19A4_C116, 0x1E37_6C08, 0x2748_774C, 0x34B0_BCB5, 0x391C_0CB3, 0x4ED8_AA4A, 0x5B9C_CA4F, 0x682E_6FF3,
     0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
   ]
+}
+
+/// The check of Ethernet and gzip (ISO 3309).
+package enum CRC32 {
+  private static let table: [UInt32] = (0..<256).map { byte in
+    (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+  }
+
+  package static func of(_ data: Data) -> UInt32 {
+    ~data.reduce(~0) { check, byte in table[Int(UInt8(truncatingIfNeeded: check) ^ byte)] ^ check >> 8 }
+  }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WaylayHAR
+import WaylayBase
 
 @Suite("Compression by zlib")
 struct DeflateTests {

@@ -1,0 +1,73 @@
+extension BidirectionalCollection<UInt8> {
+  /// The bytes without the spaces and tabs round them.
+  @inlinable package var trimmingBlanks: SubSequence {
+    guard let last = lastIndex(where: { !$0.isBlank }) else { return self[endIndex...] }
+    return self[...last].drop(while: \.isBlank)
+  }
+}
+
+extension Substring {
+  /// The text without the spaces and tabs round it.
+  package var trimmingBlanks: Substring { Substring(utf8.trimmingBlanks) }
+}
+
+extension UInt8 {
+  /// A space or a tab.
+  @inlinable package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+  /// RFC 9110, section 5.6.2.
+  @inlinable package var isToken: Bool {
+    switch self {
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"),
+      UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: isASCIILetter || isASCIIDigit
+    }
+  }
+
+  /// RFC 3986, section 3.1.
+  package var isScheme: Bool { isASCIILetter || isASCIIDigit || "+-.".utf8.contains(self) }
+
+  /// RFC 9110, section 11.2, without the padding.
+  package var isToken68: Bool { isASCIILetter || isASCIIDigit || "-._~+/".utf8.contains(self) }
+}
+
+extension String {
+  /// Whether it is the name of a field or of a method (RFC 9110, section 5.6.2).
+  package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isToken) }
+}
+
+extension String {
+  /// The text as a quoted string of a header field (RFC 9110, section 5.6.4).
+  ///
+  /// Scalar by scalar: a quote that a combining mark follows is another character, and ends the string all the same.
+  package var quotedString: String {
+    var quoted = "\""
+    for scalar in unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { quoted += "\\" }
+      quoted.unicodeScalars.append(scalar)
+    }
+    return quoted + "\""
+  }
+}
+
+extension URL {
+  /// Whether two URLs have one origin (RFC 6454): scheme, host and port.
+  package func hasSameOrigin(as other: URL) -> Bool {
+    scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
+      && portOrDefault == other.portOrDefault
+  }
+
+  /// The port, or the one that a URL of its scheme has when it names none.
+  package var portOrDefault: Int? { port ?? Self.defaultPort(of: scheme?.lowercased()) }
+
+  /// The port of a URL that names none; `scheme` is in lower case.
+  package static func defaultPort(of scheme: String?) -> Int? {
+    switch scheme {
+    case "http": 80
+    case "https": 443
+    default: nil
+    }
+  }
+}

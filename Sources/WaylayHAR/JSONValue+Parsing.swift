@@ -1,0 +1,21 @@
+extension JSONValue {
+  /// Parses JSON in UTF-8.
+  ///
+  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON. Values may be nested
+  ///   128 levels deep.
+  public init(parsing data: Data) throws(HARError) {
+    try self.init(data) { HARError(.notJSON, "This is not JSON: \($0)", underlying: $0) }
+  }
+
+  /// Parses JSON.
+  ///
+  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON.
+  public init(parsing text: String) throws(HARError) {
+    try self.init(parsing: Data(text.utf8))
+  }
+
+  /// Reads a text in UTF-8 that stands for something.
+  init(_ bytes: some Sequence<UInt8>, _ failure: (JSONSyntaxError) -> HARError) throws(HARError) {
+    do { try self.init(reading: bytes) } catch { throw failure(error) }
+  }
+}

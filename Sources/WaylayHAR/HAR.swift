@@ -51,9 +51,9 @@ public struct HAR: Hashable, Sendable {
     /// Its version.
     package var version: String
     /// A comment.
-    package var comment: String?
+    var comment: String?
     /// Custom fields, by name.
-    package var extensions: [String: JSONValue] = [:]
+    var extensions: [String: JSONValue] = [:]
 
     /// Makes an application from a name and a version.
     package init(name: String, version: String) {
@@ -75,9 +75,9 @@ public struct HAR: Hashable, Sendable {
     /// When everything had loaded, in milliseconds after it began.
     package var onLoad: Double?
     /// A comment.
-    package var comment: String?
+    var comment: String?
     /// Custom fields, by name.
-    package var extensions: [String: JSONValue] = [:]
+    var extensions: [String: JSONValue] = [:]
 
     /// Makes a page.
     package init(id: String, title: String, started: Date) {

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaylayHAR
+
+@testable import WaylayHAR
 
 /// Exchanges with a secret under a name that says so, in each way in which formats have names and values.
 enum Plantings {

@@ -95,7 +95,7 @@ package enum LogKey {
 
 /// Hands events to those who subscribed, each through a stream of its own.
 package final class EventHub<Event: Sendable>: Sendable {
-  package typealias Subscriber = AsyncStream<Event>.Continuation
+  typealias Subscriber = AsyncStream<Event>.Continuation
 
   private struct State {
     var subscribers: [UInt64: Subscriber] = [:]
@@ -129,7 +129,7 @@ package final class EventHub<Event: Sendable>: Sendable {
   }
 
   /// Those who listen now.
-  package var subscribers: [Subscriber] {
+  var subscribers: [Subscriber] {
     state.withLock { $0.subscribers.isEmpty ? [] : Array($0.subscribers.values) }
   }
 

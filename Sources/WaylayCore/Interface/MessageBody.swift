@@ -165,7 +165,7 @@ extension MessageBody {
   }
 
   /// A body that somebody pushes into a pipe.
-  package static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
+  static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(
       storage: .source(
         Source(oneShot: length, trailers: { reader.trailers }, metrics: { reader.metrics }) {

@@ -274,7 +274,7 @@ extension WaylayError {
   public var isNetworkFailure: Bool { code == .timedOut }
 
   /// The `URLError` code that an app sees for this failure.
-  package var urlErrorCode: URLError.Code {
+  var urlErrorCode: URLError.Code {
     switch code {
     case .invalidRequest, .routeMismatch: .badURL
     case .invalidResponse: .badServerResponse

@@ -1,11 +1,11 @@
 import Foundation
-package import HTTPTypes
+import HTTPTypes
 
 /// A body on its way from a producer that pushes to one reader that pulls.
 ///
 /// The producer holds the pipe, the body holds the ``Reader``. When the last reader goes away before the end, the
 /// producer is told through `onAbandon`: that is how a response dropped unread cancels its transfer.
-package final class BodyPipe: Sendable {
+final class BodyPipe: Sendable {
   fileprivate struct State {
     var chunks: [Data] = []
     var buffered = 0
@@ -26,14 +26,14 @@ package final class BodyPipe: Sendable {
   /// - Parameters:
   ///   - onAbandon: Called once when nobody can read any more and the end has not been pushed.
   ///   - onDrain: Called each time the reader has taken everything.
-  package init(onAbandon: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {}) {
+  init(onAbandon: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {}) {
     self.onAbandon = onAbandon
     self.onDrain = onDrain
   }
 
   /// Adds a chunk and returns how many bytes wait for the reader.
   @discardableResult
-  package func push(_ chunk: Data) -> Int {
+  func push(_ chunk: Data) -> Int {
     guard !chunk.isEmpty else { return 0 }
     let (waiter, buffered) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
       guard state.end == nil, !state.isAbandoned else { return (nil, 0) }
@@ -46,10 +46,10 @@ package final class BodyPipe: Sendable {
   }
 
   /// Whether nothing waits for the reader.
-  package var isDrained: Bool { state.withLock { $0.chunks.isEmpty } }
+  var isDrained: Bool { state.withLock { $0.chunks.isEmpty } }
 
   /// Ends the body. What was pushed before is still read.
-  package func finish(
+  func finish(
     _ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:], metrics: LoadMetrics? = nil
   ) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
@@ -109,10 +109,10 @@ package final class BodyPipe: Sendable {
   }
 
   /// The reading side.
-  package final class Reader: Sendable {
+  final class Reader: Sendable {
     private let pipe: BodyPipe
 
-    package init(_ pipe: BodyPipe) {
+    init(_ pipe: BodyPipe) {
       self.pipe = pipe
     }
 
@@ -120,10 +120,10 @@ package final class BodyPipe: Sendable {
       pipe.abandon()
     }
 
-    package func next() async throws -> Data? { try await pipe.next() }
-    package func interrupt(_ error: any Error) { pipe.interrupt(error) }
-    package var trailers: HTTPFields { pipe.trailers }
-    package var metrics: LoadMetrics? { pipe.metrics }
+    func next() async throws -> Data? { try await pipe.next() }
+    func interrupt(_ error: any Error) { pipe.interrupt(error) }
+    var trailers: HTTPFields { pipe.trailers }
+    var metrics: LoadMetrics? { pipe.metrics }
   }
 }
 

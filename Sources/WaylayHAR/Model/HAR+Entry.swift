@@ -143,7 +143,7 @@ extension HAR {
     /// The total number of bytes, which is larger than the kept number if only the beginning is kept.
     public var size: Int
     /// The parts of a form, if the archive lists them.
-    package var parameters: [Parameter] = []
+    var parameters: [Parameter] = []
     /// A comment.
     public var comment: String?
     /// Custom fields, by name.
@@ -174,20 +174,20 @@ extension HAR {
   }
 
   /// A part of a submitted form.
-  package struct Parameter: Hashable, Sendable {
+  struct Parameter: Hashable, Sendable {
     /// Its name.
-    package var name: String
+    var name: String
     /// Its value, if it is not a file.
-    package var value: String?
+    var value: String?
     /// The name of the file.
-    package var fileName: String?
+    var fileName: String?
     /// The media type of the file.
-    package var mediaType: String?
+    var mediaType: String?
     /// A comment.
-    package var comment: String?
+    var comment: String?
 
     /// Makes a part of a form.
-    package init(name: String, value: String? = nil, fileName: String? = nil, mediaType: String? = nil) {
+    init(name: String, value: String? = nil, fileName: String? = nil, mediaType: String? = nil) {
       self.name = name
       self.value = value
       self.fileName = fileName

@@ -74,7 +74,7 @@ watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "NIOCore",
 for product, foreign in {
     "WaylayCore": watching | {"WaylayHAR"}, "WaylayArchive": watching | {"WaylayHAR", "WaylayMocks"},
     "WaylayHosts": watching | {"WaylayHAR", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive"},
-    "WaylayTesting": (watching - {"WaylayInspector"}) | {"WaylayArchive"}, "Waylay": watching,
+    "WaylayTesting": watching | {"WaylayArchive"}, "Waylay": watching,
     "WaylayInterceptors": watching | {"WaylayRecording", "WaylayMocks", "WaylayArchive", "WaylayHosts"},
     "WaylayInspector": (watching - {"WaylayInspector"}) | {"WaylayMocks", "WaylayArchive"},
 }.items():

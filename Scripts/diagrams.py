@@ -84,7 +84,7 @@ def archive(colors):
     d.box(265, 20, 190, 50, ["request", "looked up by its key"])
     for number, (title, when, result, kind) in enumerate([
             ("fresh", "stored, still fresh", "answered at once", "green"), ("validated", "stored, stale", "origin says 304", "blue"),
-            ("loaded", "nothing stored", "origin answers", "blue"), ("stale", "origin not reached", "old answer, said so", "red")]):
+            ("loaded", "nothing stored", "origin answers", "blue"), ("stale", "origin not reached", "old response, said so", "red")]):
         x = 16 + number * 176
         d.arrow([(360, 70), (360, 96), (x + 80, 96), (x + 80, 122)])
         d.text(x + 80, 142, when, size=12, color="soft")
@@ -142,7 +142,7 @@ def mock(colors):
     d.box(500, 40, 200, 60, ["stubs compared", "newest first"], "blue")
     d.arrow([(220, 70), (258, 70)])
     d.arrow([(460, 70), (498, 70)])
-    d.box(260, 150, 200, 60, ["a stub matches", "its answer, counted"], "green")
+    d.box(260, 150, 200, 60, ["a stub matches", "its response, counted"], "green")
     d.box(500, 150, 200, 60, ["none matches", "test fails, closest named"], "red")
     d.arrow([(560, 100), (560, 124), (400, 124), (400, 148)], "green")
     d.arrow([(620, 100), (620, 148)], "red")
@@ -156,7 +156,7 @@ def mock(colors):
 
 
 def order(colors):
-    d = Drawing("The order of links", "From the app outwards: inspector, retry, token, archive, host rewriter, transport. A mock stands last in place of the network.", 380, colors)
+    d = Drawing("The order of interceptors", "From the app outwards: inspector, retry, token, archive, host rewriter, transport. A mock stands last in place of the network.", 380, colors)
     d.text(20, 32, "An order that works: first in the list is nearest to the app", anchor="start", size=15, weight=600)
     rows = [("Inspector", "sees what the app sees"), ("Retry", "repeats all that follows"), ("Token", "says whose request it is"),
             ("ArchiveCache", "behind the token: stores per user"), ("HostRewriter", "only what has to leave is routed"), ("MockInterceptor", "last: answers in place of the network")]
@@ -166,7 +166,7 @@ def order(colors):
         d.text(240, y + 24, why, anchor="start", size=14, color="ink")
         if number < 5:
             d.arrow([(120, y + 38), (120, y + 51)])
-    d.text(20, 370, "Tests take the mock alone, or with the links they test.", anchor="start", size=12, color="soft")
+    d.text(20, 370, "Tests take the mock alone, or with the interceptors they test.", anchor="start", size=12, color="soft")
     return d
 
 

@@ -18,7 +18,7 @@ PAGE = ROOT / "Documentation.docc/Troubleshooting.md"
 TYPES = [
     ("WaylayError", "WaylayCore", "What went wrong inside a chain. `import WaylayCore`."),
     ("TransportError", "WaylayCore",
-     "Why the network gave no answer: the `code` of a `TransportError`. `import WaylayCore`."),
+     "Why the network gave no response: the `code` of a `TransportError`. `import WaylayCore`."),
     ("MockError", "WaylayMocks", "What is wrong with a mock, or with what a test asked of it. `import WaylayMocks`."),
     ("ArchiveError", "WaylayArchive",
      "What an archive could not do. `import WaylayArchive`."),

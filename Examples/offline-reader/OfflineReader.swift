@@ -48,7 +48,7 @@ struct OfflineReader: AsyncParsableCommand {
     let origin = try await TestOrigin.start()
     let site = Site(articles: articles, origin: origin)
     let reader = Reader(folder)
-    do { try await reader.archive.opened() } catch {
+    do { try await reader.archive.waitUntilOpen() } catch {
       await origin.stop()
       throw error
     }
@@ -77,7 +77,7 @@ struct OfflineReader: AsyncParsableCommand {
     let reader = Reader(folder, isReadOnly: read)
     reader.archive.mode = .offline
     do {
-      try await reader.archive.opened()
+      try await reader.archive.waitUntilOpen()
       let index = try await reader.text(Site.address("/"))
       let links = Site.links(in: index)
       print("Offline: \(links.count) articles.")

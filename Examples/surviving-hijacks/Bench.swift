@@ -72,7 +72,7 @@
         caught = String(decoding: data, as: UTF8.self)
         if isSecure || caught != HijackLab.portalPage { faults.append("control: the plain session got \"\(caught)\"") }
       } catch {
-        caught = "no answer: \(error.localizedDescription)"
+        caught = "no response: \(error.localizedDescription)"
         if !isSecure { faults.append("control: the plain session failed over http: \(error)") }
       }
       print("plain URLSession     \(caught)")

@@ -29,7 +29,7 @@ extension Scene {
     #endif
     do {
       _ = try await session.data(from: server.url("/unread"))
-      report.expect("what was never read is an error", was: "an answer", false)
+      report.expect("what was never read is an error", was: "a response", false)
     } catch let error as URLError {
       report.note("app got", error.cause(as: ArchiveError.self)?.message ?? "\(error)")
       report.expect("what was never read is an error", error.code, .resourceUnavailable)
@@ -49,14 +49,14 @@ extension Scene {
       let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
       let text = String(decoding: try await session.data(from: url).0, as: UTF8.self)
       report.note("\(run) run got", "\(text), \(archive.counters.hits) hits, \(archive.counters.misses) misses")
-      if run == "second" { report.expect("an answer from the disk", archive.counters.hits, 1) }
+      if run == "second" { report.expect("a response from the disk", archive.counters.hits, 1) }
       registry.invalidate()
       await archive.close()
       if run == "first" { await server.stop() }
     }
   }
 
-  static let validation = Scene(title: "A stale answer is validated: 304, no body on the wire") { _, report in
+  static let validation = Scene(title: "A stale response is validated: 304, no body on the wire") { _, report in
     let server = try await TestOrigin.start()
     server.reply(to: "/news") { request in
       let fields = [("ETag", "\"7\""), ("Cache-Control", "no-cache")]
@@ -93,7 +93,7 @@ extension Scene {
     _ = try await session.data(for: request)
     let explanation = await archive.explain(request)
     report.note("explain", explanation.description)
-    report.expect("one stored answer", explanation.variants.count, 1)
+    report.expect("one stored response", explanation.variants.count, 1)
     registry.invalidate()
   }
 }

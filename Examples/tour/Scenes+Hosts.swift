@@ -23,7 +23,7 @@ import Waylay
           report.note("plain session got", String(decoding: data, as: UTF8.self))
           report.expect("it is caught", String(decoding: data, as: UTF8.self), HijackLab.portalPage)
         } catch {
-          report.note("plain session got", "no answer: \(error.localizedDescription)")
+          report.note("plain session got", "no response: \(error.localizedDescription)")
           report.expect("it is caught", isSecure, true)
         }
         try await Self.routed(lab, isSecure: isSecure, report)
@@ -56,7 +56,7 @@ import Waylay
       }
       report.note("attempts", attempts.table)
       report.note("what was learnt", await rewriter.explain(lab.url()).description)
-      report.expect("the real answer", String(decoding: data, as: UTF8.self), HijackLab.answer)
+      report.expect("the real response", String(decoding: data, as: UTF8.self), HijackLab.answer)
       report.expect("no lookup of a routed host", lying_resolver_count("api.test") - lookups, 0)
       if isSecure { report.expect("no byte of the request at a hijacker", lab.leaks(), []) }
       registry.invalidate()

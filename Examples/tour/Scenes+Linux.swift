@@ -44,7 +44,7 @@ import Waylay
       }
       do {
         _ = try await session.data(from: other)
-        report.expect("another name is refused", was: "an answer", false)
+        report.expect("another name is refused", was: "a response", false)
       } catch let error as URLError {
         report.note("app got", "for www.example.com: \(error.localizedDescription)")
         report.expect("another name is refused", error.code, .serverCertificateUntrusted)

@@ -24,14 +24,14 @@ extension Scene {
     }
     do {
       _ = try await session.data(from: origin.url("/photo"))
-      report.expect("the photo breaks off", was: "an answer", false)
+      report.expect("the photo breaks off", was: "a response", false)
     } catch let error as URLError {
       report.note("app got", "/photo: \(error.localizedDescription)")
       report.expect("the photo breaks off", error.code, .networkConnectionLost)
     }
     do {
       _ = try await session.data(from: origin.url("/user/42"))
-      report.expect("a request without a stub fails", was: "an answer", false)
+      report.expect("a request without a stub fails", was: "a response", false)
     } catch let error as URLError {
       let cause = error.cause(as: MockError.self)?.message ?? ""
       report.note("app got", "/user/42: \(cause)")

@@ -31,7 +31,7 @@ extension Scene {
     report.expect(
       "two requests, both with the header", origin.requests(to: "/flaky").map { $0["X-Sent-Through"] },
       [["Waylay"], ["Waylay"]])
-    report.expect("the second answer", String(decoding: data, as: UTF8.self), "here you are")
+    report.expect("the second response", String(decoding: data, as: UTF8.self), "here you are")
     registry.invalidate()
   }
 
@@ -59,7 +59,7 @@ extension Scene {
     let (plain, _) = try await session.data(from: origin.url("/hello"))
     if let request = origin.requests.last { report.note(request) }
     report.note("app got", String(decoding: plain, as: UTF8.self))
-    report.expect("the server's own answer", String(decoding: plain, as: UTF8.self), "hello")
+    report.expect("the server's own response", String(decoding: plain, as: UTF8.self), "hello")
     registry.invalidate()
   }
 
@@ -127,7 +127,7 @@ extension Scene {
     }
     do {
       _ = try await URLSession(configuration: .default.intercepted(by: ring)).data(from: origin.url("/echo"))
-      report.expect("the recursion is caught", was: "an answer", false)
+      report.expect("the recursion is caught", was: "a response", false)
     } catch {
       let cause = (error as? URLError)?.cause(as: WaylayError.self)
       report.note("app got", cause?.message ?? "\(error)")
@@ -146,7 +146,7 @@ extension Scene {
     for request in origin.requests.suffix(1) + second.requests {
       report.note(request, fields: ["Authorization", "X-Sent-Through"])
     }
-    report.expect("the second server's answer", response.url?.port, second.port)
+    report.expect("the second server's response", response.url?.port, second.port)
     report.expect("no secret there", second.rawBytes.joined().contains("secret"), false)
     registry.invalidate()
     await second.stop()

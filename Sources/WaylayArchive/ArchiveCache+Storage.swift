@@ -42,8 +42,8 @@ extension ArchiveCache {
     ///     next lookup after its ``ArchiveCache/flush()`` and ``ArchiveCache/removeAll(_:)``, and otherwise moments
     ///     later.
     ///   - encryptionKey: Returns the key for encrypting heads and bodies (AES-GCM): at least 16 bytes; 32 are usual.
-    ///     Called once, when the archive is opened; what it throws, ``ArchiveCache/opened()`` throws. `nil` for no
-    ///     encryption.
+    ///     Called once, when the archive is opened; what it throws, ``ArchiveCache/waitUntilOpen()`` throws. `nil` for
+    ///     no encryption.
     public static func disk(
       at directory: URL, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
       isReadOnly: Bool = false, readsWhenLocked: Bool = false,
@@ -290,7 +290,7 @@ extension ArchiveCache {
   ///     are never replaced. Its encryption is independent of the file's.
   ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
   ///   - configure: Changes the configuration.
-  /// - Throws: As ``opened()`` and ``import(from:encryptionKey:)``.
+  /// - Throws: As ``waitUntilOpen()`` and ``import(from:encryptionKey:)``.
   public static func restore(
     from file: URL, to storage: Storage, encryptionKey: EncryptionKey? = nil,
     _ configure: (inout Configuration) -> Void = { _ in }

@@ -20,7 +20,7 @@ import Logging
 ///
 /// ```swift
 /// InterceptorRegistry {
-///   TokenLink()        // before: what it adds keeps users apart
+///   RefreshToken()     // before: what it adds keeps users apart
 ///   archive
 ///   HostRewriter(…)    // after: it changes nothing about the response
 /// }
@@ -34,9 +34,9 @@ import Logging
 /// HTTP; ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)`` show what it does.
 ///
 /// The disk store opens in the background; loads that need it wait. If it cannot be opened, requests pass through as if
-/// there were no archive, a line at `.warning` says so, and ``opened()`` throws; while the reason may pass, it is tried
-/// again at the next load, at most once a second, and ``isOpen`` says how it stands. Archives of one process on one
-/// directory share one store.
+/// there were no archive, a line at `.warning` says so, and ``waitUntilOpen()`` throws; while the reason may pass, it
+/// is tried again at the next load, at most once a second, and ``isOpen`` says how it stands. Archives of one process
+/// on one directory share one store.
 public final class ArchiveCache: InlineResponding {
   let engine: ArchiveEngine
 
@@ -45,7 +45,7 @@ public final class ArchiveCache: InlineResponding {
 
   /// Answers inline if that needs neither the disk nor the network; leaves everything else to `startLoading`.
   public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
-    try engine.answerAtOnce(request).map { .response($0) } ?? .startLoading
+    try engine.respondAtOnce(request).map { .response($0) } ?? .startLoading
   }
 
   /// Makes an archive.
@@ -98,11 +98,11 @@ public final class ArchiveCache: InlineResponding {
   /// Waits until the archive is open.
   ///
   /// ```swift
-  /// do { try await archive.opened() } catch { print(error) }      // an ArchiveError: in use, of a newer version, not writable, …
+  /// do { try await archive.waitUntilOpen() } catch { print(error) }      // an ArchiveError: in use, of a newer version, not writable, …
   /// ```
   ///
   /// - Throws: ``ArchiveError``. In that case, loads pass through without an archive.
-  public func opened() async throws { _ = try await engine.opening.store() }
+  public func waitUntilOpen() async throws { _ = try await engine.opening.store() }
 
   /// Whether the archive is open: it can find and store responses.
   ///
@@ -111,7 +111,7 @@ public final class ArchiveCache: InlineResponding {
   /// ```
   ///
   /// `false` while it opens, when it could not be opened, when its directory was removed, and after ``invalidate()``. To
-  /// wait for it, use ``opened()``; to hear of changes, `ArchiveEvent.Kind.opened` and `.storeFailed`.
+  /// wait for it, use ``waitUntilOpen()``; to hear of changes, `ArchiveEvent.Kind.opened` and `.storeFailed`.
   public var isOpen: Bool { engine.opening.ready != nil }
 
   /// The store with the responses, as soon as it is open.
@@ -229,12 +229,12 @@ final class ArchiveEngine: Sendable {
   }
 
   /// The response to a request, where it is in memory (rule 9); `nil` when ``load(_:_:)`` has to look further.
-  func answerAtOnce(_ request: InterceptedRequest) throws -> InterceptedResponse? {
+  func respondAtOnce(_ request: InterceptedRequest) throws -> InterceptedResponse? {
     guard !isInvalidated.withLock({ $0 }), let store = opening.ready,
       let load = ArchiveLoad(
         request, mode(of: request), self, store, InterceptorChain.Next { _ in throw CancellationError() })
     else { return nil }
-    return try load.answerAtOnce()
+    return try load.respondAtOnce()
   }
 
   /// Loads a request.
@@ -250,7 +250,7 @@ final class ArchiveEngine: Sendable {
       return try await next(request)
     }
     if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next),
-      let reply = try load.answerAtOnce()
+      let reply = try load.respondAtOnce()
     {
       return reply
     }

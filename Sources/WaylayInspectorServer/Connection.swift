@@ -8,21 +8,21 @@
     typealias InboundIn = HTTPServerRequestPart
 
     private enum State {
-      case waiting, answering, closing
+      case waiting, responding, closing
     }
 
     private let access: AccessCheck
     private let connections: Connections
-    private let answer: Listener.Answer
+    private let handle: Listener.Handler
     private var state = State.waiting
     private var isListening = false
     private var hasInputClosed = false
     private var late: Scheduled<Void>?
 
-    init(_ access: AccessCheck, _ connections: Connections, _ answer: @escaping Listener.Answer) {
+    init(_ access: AccessCheck, _ connections: Connections, _ handle: @escaping Listener.Handler) {
       self.access = access
       self.connections = connections
-      self.answer = answer
+      self.handle = handle
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -47,11 +47,11 @@
         return refuse(context, .payloadTooLarge, "A request has no body here.")
       }
       late?.cancel()
-      state = .answering
+      state = .responding
       isListening = request.path == RequestHandler.events
       let responder = Responder(channel: context.channel, limits: connections.limits)
-      let hasBegun = connections.begin(context.channel) { [answer] in
-        await answer(request, responder)
+      let hasBegun = connections.begin(context.channel) { [handle] in
+        await handle(request, responder)
         responder.finish()
       }
       if !hasBegun { refuse(context, .serviceUnavailable, "Too many requests at once.") }
@@ -87,7 +87,7 @@
       default: return
       }
       // Who has asked for nothing yet never will, and a page that listens has gone.
-      if hasInputClosed, state != .answering || isListening { context.close(promise: nil) }
+      if hasInputClosed, state != .responding || isListening { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -28,7 +28,7 @@
       /// The port; 0 selects a free one.
       public var port: UInt16 = 0
       /// How many pages may listen at once. Additional pages are refused with a message.
-      public var listeners = 8
+      public var maximumListeners = 8
       /// The logger for the line with the URL; `nil` for none.
       public var logger: Logger? = Logger(label: "waylay.inspector")
 
@@ -131,7 +131,7 @@
     }
 
     private func listen() async throws -> Running {
-      let handler = RequestHandler(inspector: inspector, session: session, listeners: options.listeners)
+      let handler = RequestHandler(inspector: inspector, session: session, listeners: options.maximumListeners)
       let token = AccessCheck.newToken()
       let listener: Listener
       do {

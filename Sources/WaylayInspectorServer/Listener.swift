@@ -24,7 +24,7 @@
   /// Listens on the loopback address, on a thread of its own, and has each request with the token answered by a task.
   final class Listener: Sendable {
     /// Answers a request. The connection is closed when it returns.
-    typealias Answer = @Sendable (PageRequest, Responder) async -> Void
+    typealias Handler = @Sendable (PageRequest, Responder) async -> Void
 
     let port: Int
     private let channel: any Channel
@@ -32,7 +32,7 @@
     private let connections: Connections
 
     /// Begins to listen.
-    init(port: UInt16, token: String, limits: ConnectionLimits, answer: @escaping Answer) async throws {
+    init(port: UInt16, token: String, limits: ConnectionLimits, handle: @escaping Handler) async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let connections = Connections(limits)
       do {
@@ -49,7 +49,7 @@
               try channel.pipeline.syncOperations.addHandlers(
                 ByteToMessageHandler(
                   HTTPRequestDecoder(limitConfiguration: decoder), maximumBufferSize: 2 * limits.head),
-                Connection(access, connections, answer))
+                Connection(access, connections, handle))
             }
           }
           .bind(to: SocketAddress(ipAddress: "127.0.0.1", port: Int(port))).get()

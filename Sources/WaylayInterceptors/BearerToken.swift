@@ -21,7 +21,7 @@ public import WaylayCore
 ///
 /// On a redirect that led away from the load's first origin, the token reaches a host only if the scope of the chain
 /// names it, too (rule 4).
-public struct BearerToken: ShelfLink {
+public struct BearerToken: OrderedInterceptor {
   private let hosts: InterceptorChain.Scope
   private let tokens: Tokens
 

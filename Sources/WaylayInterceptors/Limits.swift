@@ -8,7 +8,7 @@ public import WaylayCore
 ///
 /// The others wait for their turn, first come, first served; one that is cancelled leaves the queue. A request keeps its
 /// place until the body of its response has been read or dropped. Waiting is not its idle time.
-public struct ConcurrencyLimit: ShelfLink {
+public struct ConcurrencyLimit: OrderedInterceptor {
   private struct Host {
     var running = 0
     var queue: [Promise<Void>] = []
@@ -105,7 +105,7 @@ public struct ConcurrencyLimit: ShelfLink {
 ///
 /// As many as the limit go at once, and then one in each part of the time ("token bucket"), first come, first served.
 /// Waiting is not a request's idle time; one that is cancelled while it waits gives its turn back.
-public struct RateLimit: ShelfLink {
+public struct RateLimit: OrderedInterceptor {
   private let interval: Duration
   private let time: Duration
   private let stopwatch: Stopwatch

@@ -14,7 +14,7 @@ public import WaylayCore
 ///
 /// The models are those of mocks, and here they meet live traffic: what gets through takes the real time, too. A change
 /// is for requests that start after it. For apps and their testers; a test without a network has a `MockInterceptor`.
-public final class NetworkConditions: ShelfLink {
+public final class NetworkConditions: OrderedInterceptor {
   private struct State {
     var network: NetworkProfile?
     var fault: NetworkFault?

@@ -14,7 +14,7 @@ public import WaylayHAR
 /// the network, an archive, a mock.
 ///
 /// With the fields comes the request as a `curl` command, safe to paste: in the metadata, under `curl`.
-public struct RequestLogger: ShelfLink {
+public struct RequestLogger: OrderedInterceptor {
   /// How much is logged.
   public enum Detail: Int, Sendable, Comparable {
     /// Nothing.

@@ -13,7 +13,7 @@
   /// again. One that can be read once cannot be signed, and its load fails with `WaylayError.bodyConsumed`.
   ///
   /// Put it behind whatever changes requests, and behind `Retry`: each attempt is signed anew.
-  public struct RequestSigner: ShelfLink {
+  public struct RequestSigner: OrderedInterceptor {
     private let hosts: InterceptorChain.Scope
     private let sign: @Sendable (_ request: inout InterceptedRequest, _ digest: String) async throws -> Void
 

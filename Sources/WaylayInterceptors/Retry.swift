@@ -23,7 +23,7 @@ public import WaylayCore
 /// All requests of one `Retry` share a budget: ten retries at once, and one for every five requests after that, so that
 /// a server that is down gets no storm. The `LoadEvent` of the kind `retried` counts them. A failure in the middle of
 /// a response's body reaches the app: what it has read cannot be taken back.
-public struct Retry: ShelfLink {
+public struct Retry: OrderedInterceptor {
   private let attempts: Int
   private let initialDelay: Duration
   private let maximumDelay: Duration

@@ -23,7 +23,7 @@
   /// ```swift
   /// let (data, _) = try await session.data(for: URLRequest(url: url).carryingTraceContext())
   /// ```
-  public struct Tracing: ShelfLink {
+  public struct Tracing: OrderedInterceptor {
     private let hosts: InterceptorChain.Scope
     private let chosen: (any Tracer)?
     private let resends = Resends()

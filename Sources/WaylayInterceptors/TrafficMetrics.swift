@@ -17,7 +17,7 @@
   ///
   /// The dimensions are those of the conventions (https://opentelemetry.io/docs/specs/semconv/http/http-metrics/):
   /// method, server, status, kind of error, version of the protocol. Each attempt and each hop is measured on its own.
-  public struct TrafficMetrics: ShelfLink {
+  public struct TrafficMetrics: OrderedInterceptor {
     private let chosen: (any MetricsFactory)?
     private let active = Locked<[Server: Active]>([:])
 

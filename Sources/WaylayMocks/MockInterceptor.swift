@@ -119,7 +119,7 @@ public final class MockInterceptor: InlineResponding {
   /// The name in errors, logs and reports.
   public var name: String { options.name }
 
-  /// The clock that delayed answers wait on, as passed to the initializer. In a parameterized test, each case has its
+  /// The clock that delayed responses wait on, as passed to the initializer. In a parameterized test, each case has its
   /// own.
   public var clock: any Clock<Duration> { options.clock }
 }
@@ -140,7 +140,7 @@ extension MockInterceptor {
     /// interceptor and finally to the network. A response without a body, such as `.status(501)`, gets the report as
     /// text.
     public var unmatched: MockResponse?
-    /// The clock that delayed answers wait on. With a ``MockClock`` they take no time.
+    /// The clock that delayed responses wait on. With a ``MockClock`` they take no time.
     public var clock: any Clock<Duration>
     /// The same seed loses the same packets of a `NetworkProfile`; `nil` loses different ones each time.
     public var seed: UInt64?
@@ -230,7 +230,7 @@ extension MockInterceptor {
   ) async throws -> InterceptedResponse {
     let outcome = MockOutcome()
     do {
-      let response = try await answer(RequestFacts(request, body: body, outcome), next)
+      let response = try await respond(to: RequestFacts(request, body: body, outcome), next)
       // Where no test looks at it, nothing of a stream is kept.
       return outcome.keep(response, copies: environment.context != nil)
     } catch {
@@ -239,7 +239,7 @@ extension MockInterceptor {
     }
   }
 
-  private func answer(_ facts: RequestFacts, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  private func respond(to facts: RequestFacts, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var spent: [Spent] = []
     var layer = self
     while true {

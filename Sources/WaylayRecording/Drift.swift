@@ -1,7 +1,7 @@
 import Foundation
 package import WaylayHAR
 
-/// How a server's answers differ in shape from those that were recorded: a comparison of two recordings of the same
+/// How a server's responses differ in shape from those that were recorded: a comparison of two recordings of the same
 /// requests, by which values do not matter.
 package struct Drift: Sendable, CustomStringConvertible {
   /// How bad a change is.
@@ -31,50 +31,52 @@ package struct Drift: Sendable, CustomStringConvertible {
 
   /// The changes from one recording to another, each said once, the worst first.
   package static func between(_ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard) -> [Drift] {
-    func answers(_ entries: [HAR.Entry]) -> [Answer] {
-      redaction.redacted(entries).enumerated().map { Answer($1, number: $0) }
+    func compared(_ entries: [HAR.Entry]) -> [ComparedResponse] {
+      redaction.redacted(entries).enumerated().map { ComparedResponse($1, number: $0) }
     }
-    let (old, new) = (answers(old), answers(new))
+    let (old, new) = (compared(old), compared(new))
     var found: [Drift] = []
     var known: Set<String> = []
-    func say(_ severity: Severity, _ answer: Answer, _ place: String, _ change: String) {
-      let drift = Drift(severity: severity, request: answer.name, place: place, change: change)
-      if known.insert("\(answer.key(2)) \(place) \(change)").inserted { found.append(drift) }
+    func say(_ severity: Severity, _ response: ComparedResponse, _ place: String, _ change: String) {
+      let drift = Drift(severity: severity, request: response.name, place: place, change: change)
+      if known.insert("\(response.key(2)) \(place) \(change)").inserted { found.append(drift) }
     }
     var (left, rest) = (old, new)
     // The same request, then one with another body, then one with other identifiers in its URL.
     for precision in 0...2 {
       var waiting = Dictionary(grouping: rest) { $0.key(precision) }
-      left = left.filter { answer in
-        let others = waiting[answer.key(precision)] ?? []
+      left = left.filter { response in
+        let others = waiting[response.key(precision)] ?? []
         // Of those that are polled until they change, the one that has come as far.
         guard
-          let index = others.firstIndex(where: { $0.status == answer.status })
+          let index = others.firstIndex(where: { $0.status == response.status })
             ?? (precision < 2 ? nil : others.indices.first)
         else { return true }
         let other = others[index]
-        waiting[answer.key(precision)]?.remove(at: index)
-        answer.changes(to: other) { say($0, answer, $1, $2) }
+        waiting[response.key(precision)]?.remove(at: index)
+        response.changes(to: other) { say($0, response, $1, $2) }
         return false
       }
-      rest = rest.filter { answer in waiting[answer.key(precision)]?.contains { $0.number == answer.number } ?? false }
+      rest = rest.filter { response in
+        waiting[response.key(precision)]?.contains { $0.number == response.number } ?? false
+      }
     }
     let (before, after) = (Set(old.map { "\($0.key(2)) \($0.status)" }), Set(new.map { "\($0.key(2)) \($0.status)" }))
-    for answer in left where !after.contains("\(answer.key(2)) \(answer.status)") {
-      say(.note, answer, "request", "was not made this time")
+    for response in left where !after.contains("\(response.key(2)) \(response.status)") {
+      say(.note, response, "request", "was not made this time")
     }
-    for answer in rest where !before.contains("\(answer.key(2)) \(answer.status)") {
-      let isKnown = old.contains { $0.key(2) == answer.key(2) }
+    for response in rest where !before.contains("\(response.key(2)) \(response.status)") {
+      let isKnown = old.contains { $0.key(2) == response.key(2) }
       say(
-        isKnown ? .error : .note, answer, isKnown ? "status" : "request",
-        isKnown ? "is \(answer.status), was another" : "is new")
+        isKnown ? .error : .note, response, isKnown ? "status" : "request",
+        isKnown ? "is \(response.status), was another" : "is new")
     }
     return found.sorted { $0.severity > $1.severity }
   }
 }
 
-/// An answer, as it is compared.
-private struct Answer: Sendable {
+/// A response, as it is compared.
+private struct ComparedResponse: Sendable {
   private enum Body {
     case none
     case json(Shape)
@@ -109,7 +111,7 @@ private struct Answer: Sendable {
     }
   }
 
-  func changes(to new: Answer, _ say: (Drift.Severity, String, String) -> Void) {
+  func changes(to new: ComparedResponse, _ say: (Drift.Severity, String, String) -> Void) {
     guard status == new.status else {
       let now = new.status == 0 ? "none: \(new.entry.extensions["_error"]?.string ?? "no response")" : "\(new.status)"
       return say(.error, "status", "is \(now), was \(status)")
@@ -147,7 +149,7 @@ private struct Answer: Sendable {
     return type.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
-  /// The names of the fields by which a server says something of its answer, in lower case and as they are written.
+  /// The names of the fields by which a server says something of its response, in lower case and as they are written.
   private var fields: [String: String] {
     var fields: [String: String] = [:]
     for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
@@ -156,7 +158,7 @@ private struct Answer: Sendable {
     }
   }
 
-  /// What says how an answer came, or which machine gave it.
+  /// What says how a response came, or which machine gave it.
   private static let transportFields = Set(
     """
     age alt-svc connection content-encoding content-length content-type date expires keep-alive nel p3p pragma \

@@ -73,13 +73,13 @@ extension LoadMetrics {
 }
 
 extension HAR.Response {
-  /// No answer: status 0, as browsers write it.
+  /// No response: status 0, as browsers write it.
   package static let none = HAR.Response(status: 0, httpVersion: "")
 
-  /// An answer, as an archive has it, with its trailers in `_trailers`.
+  /// A response, as an archive has it, with its trailers in `_trailers`.
   ///
   /// - Parameters:
-  ///   - response: The answer. Its body is not read.
+  ///   - response: The response. Its body is not read.
   ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
   package init(_ response: InterceptedResponse, body: SeenBody? = nil) {
     let (fields, metrics) = (response.fields, response.metrics)
@@ -110,14 +110,14 @@ extension HAR.Response {
 }
 
 extension InterceptedResponse {
-  /// The answer of an archive to a request, made such that it can be given again: what was said of how the body came
+  /// The response of an archive to a request, made such that it can be given again: what was said of how the body came
   /// over the wire is left out, and a length that is not the body's is put right.
   ///
   /// - Parameters:
-  ///   - recorded: The recorded answer.
+  ///   - recorded: The recorded response.
   ///   - request: What it is given to.
   ///   - source: Where it is said to come from.
-  /// - Returns: `nil` for what no load can end with: no answer at all, or a status outside 200…999.
+  /// - Returns: `nil` for what no load can end with: no response at all, or a status outside 200…999.
   package init?(_ recorded: HAR.Response, to request: InterceptedRequest, source: Source = .interceptor) {
     guard 200...999 ~= recorded.status else { return nil }
     var fields = HTTPFields()
@@ -172,17 +172,17 @@ package struct PieceSequence: AsyncSequence, Sendable {
 }
 
 extension HAR.Entry {
-  /// One request and its answer, as an archive has them.
+  /// One request and its response, as an archive has them.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - body: What of its body has been seen.
-  ///   - response: The answer; `nil` where there was none.
-  ///   - responseBody: What of the answer's body has been seen.
+  ///   - response: The response; `nil` where there was none.
+  ///   - responseBody: What of the response's body has been seen.
   ///   - started: When it began.
-  ///   - head: How long after that the head of the answer was there.
+  ///   - head: How long after that the head of the response was there.
   ///   - elapsed: How long all of it took.
-  ///   - metrics: What a transport has measured, where there is no answer to say it.
+  ///   - metrics: What a transport has measured, where there is no response to say it.
   package init(
     _ request: InterceptedRequest, body: SeenBody? = nil, _ response: InterceptedResponse?,
     responseBody: SeenBody? = nil,
@@ -201,11 +201,12 @@ extension HAR.Timings {
   /// The parts of an exchange: what a transport has measured, within what the caller has measured. They add up to
   /// all of it.
   ///
-  /// What the transport was not asked in, waiting for links before it and behind it, is ``blocked``.
+  /// What the transport was not asked in, waiting for interceptors before it and behind it, is ``blocked``.
   ///
   /// - Parameters:
   ///   - metrics: What a transport has measured.
-  ///   - head: How long it took until the head of the answer was there, for an answer that no transport has measured.
+  ///   - head: How long it took until the head of the response was there, for a response that no transport has
+  ///     measured.
   ///   - elapsed: How long all of it took.
   package init(_ metrics: LoadMetrics?, head: Duration? = nil, elapsed: Duration) {
     let elapsed = max(elapsed, .zero)

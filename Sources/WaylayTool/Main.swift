@@ -41,7 +41,7 @@
       discussion: """
         Exit status: 0 done; 1 what was asked for failed (a check found something, nothing matched, an HTTP status with \
         --fail); \
-        2 the network gave no answer; 3 offline or mocked, and there is no answer; 4 a file or an archive cannot be \
+        2 the network gave no response; 3 offline or mocked, and there is no response; 4 a file or an archive cannot be \
         used; 64 misuse.
 
         Every command takes --json, and then prints one JSON object; an error is one more: {"error": {"code": …, "message": …}}.

@@ -210,7 +210,7 @@ func oneHandler() async throws {
 
 @StubBuilder func mockTimes(logo: URL) -> [Stub] {
   Stub(.get, "/search", .text("found").delay(.milliseconds(80)))
-  Stub(.get, "/report", .file(logo).delay(.milliseconds(200)).total(.seconds(5)))
+  Stub(.get, "/report", .file(logo).delay(.milliseconds(200)).duration(.seconds(5)))
   Stub(.get, "/photo", .file(logo).network(.threeG.loss(0.02)))
   Stub(.get, "/hangs", .never)
 }

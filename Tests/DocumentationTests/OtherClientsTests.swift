@@ -27,7 +27,7 @@ struct OtherClientsTests {
   func openAPI() async throws {
     let base = try #require(URL(string: "https://api.example.com/v1"))
     let transport = RegistryTransport(registry: registry)
-    let middleware = LinkMiddleware(link: SetField(.userAgent, "app/1.0", for: .http))
+    let middleware = InterceptorMiddleware(interceptor: SetField(.userAgent, "app/1.0", for: .http))
     let request = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/echo")
     let body = HTTPBody(
       AsyncStream<ArraySlice<UInt8>> { stream in
@@ -76,8 +76,8 @@ struct RegistryTransport: ClientTransport {
 }
 
 /// An interceptor as a middleware of a generated client.
-struct LinkMiddleware: ClientMiddleware {
-  let link: any RequestInterceptor
+struct InterceptorMiddleware: ClientMiddleware {
+  let interceptor: any RequestInterceptor
 
   func intercept(
     _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String,
@@ -95,7 +95,7 @@ struct LinkMiddleware: ClientMiddleware {
       }
       let intercepted = InterceptedRequest(
         request.method, url, fields: request.headerFields, body: body.map { MessageBody($0) } ?? .empty)
-      return try await link.startLoading(intercepted, next: rest)
+      return try await interceptor.startLoading(intercepted, next: rest)
     }
     return (HTTPResponse(status: response.status, headerFields: response.fields), HTTPBody(response.body))
   }

@@ -7,7 +7,7 @@ import WaylayInspector
 import WaylayTesting
 
 /// Types that an app mostly gets and seldom spells, spelled: in the functions that an app would pass them to, and in
-/// links, stores and builders of its own.
+/// interceptors, stores and builders of its own.
 @Suite("Types that are got and not made", .timeLimit(.minutes(5)))
 struct ResultTypesTests {
   private static let url = URL(string: "https://api.example.com/articles/1")!
@@ -30,7 +30,7 @@ struct ResultTypesTests {
     }
   }
 
-  @Test("a function of an app's own takes links as `InterceptorBuilder` writes them, with conditions and loops")
+  @Test("a function of an app's own takes interceptors as `InterceptorBuilder` writes them, with conditions and loops")
   func builder() async throws {
     let isOn = true
     let built: InterceptorChain = chain {
@@ -43,7 +43,7 @@ struct ResultTypesTests {
     #expect(String(decoding: try await registry.data(for: URLRequest(url: Self.url)).0, as: UTF8.self) == "first")
   }
 
-  @Test("a link that is `GuardingInterceptor` is asked before a WebSocket task is opened")
+  @Test("an interceptor that is `GuardingInterceptor` is asked before a WebSocket task is opened")
   func webSocket() throws {
     let links: [any RequestInterceptor] = [Named(name: "closed")]
     let asked = try #require(links.first as? any GuardingInterceptor)

@@ -113,7 +113,7 @@
       }
     }
 
-    @Test("a link retries, and a redirect leaves credentials with their origin", arguments: Door.allCases)
+    @Test("an interceptor retries, and a redirect leaves credentials with their origin", arguments: Door.allCases)
     func links(door: Door) async throws {
       try await withOrigin(hosts: ["127.0.0.1", "::1"]) { origin in
         let asked = Log<Int>()

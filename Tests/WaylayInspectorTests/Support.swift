@@ -12,7 +12,7 @@ struct Answering: RequestInterceptor {
   }
 }
 
-/// An inspector before a link that answers by itself.
+/// An inspector before an interceptor that answers by itself.
 func inspected(
   _ inspector: Inspector, _ answer: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
 ) -> InterceptorRegistry {

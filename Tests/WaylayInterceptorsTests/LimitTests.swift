@@ -126,7 +126,8 @@ struct LimitTests {
     }
   }
 
-  @Test("what stands behind a link and belongs before it is reported with the reason when the chain is registered")
+  @Test(
+    "what stands behind an interceptor and belongs before it is reported with the reason when the chain is registered")
   func order() {
     let lines = Log<String>()
     let registry = InterceptorRegistry(logger: .recording(lines)) {

@@ -16,12 +16,12 @@ final class Flights: Sendable {
 
   private struct State {
     var flights: [FlightKey: Flight] = [:]
-    /// Those whose last answer was for nobody else, and when it came.
+    /// Those whose last response was for nobody else, and when it came.
     var alone: [FlightKey: CacheTime] = [:]
   }
 
   private let state = Locked(State())
-  /// How long it is remembered that an answer was for nobody else, in milliseconds, and of how many.
+  /// How long it is remembered that a response was for nobody else, in milliseconds, and of how many.
   private static let memory: UInt64 = 60_000
   private static let mostAlone = 1024
 
@@ -40,7 +40,7 @@ final class Flights: Sendable {
     }
   }
 
-  /// Notes whether the answers to loads of a key, in whatever variant, are for others too.
+  /// Notes whether the responses to loads of a key, in whatever variant, are for others too.
   func note(_ key: FlightKey, isShared: Bool, _ now: CacheTime) {
     state.withLock { state in
       if !isShared, state.alone.count >= Self.mostAlone { state.alone = [:] }

@@ -68,7 +68,7 @@ final class SharedBody: Sendable {
     self.original = original
     self.sink = sink
     self.required = required
-    // A length is what a server, or a link of the app's, claims: one that no body can have is none.
+    // A length is what a server, or an interceptor of the app's, claims: one that no body can have is none.
     length =
       required
       ?? original.length.flatMap { claimed in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request's answer is stored under, and how it may be listed.
+/// What a request's response is stored under, and how it may be listed.
 ///
 /// The text of a key is the method, a digest of the body where it counts, a digest of the credentials where they count,
 /// and what is asked for, with a blank between: a ``Resource``, which all users have in common.

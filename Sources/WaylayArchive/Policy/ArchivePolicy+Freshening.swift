@@ -67,7 +67,7 @@ extension ArchivePolicy {
     var outcome = ResponseOutcome(
       .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, "304"))
     for position in identified {
-      freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome)
+      freshen(position, records, by: response, request, options, isServed: position == index, &outcome)
     }
     if let fresh = outcome.updates.first(where: { $0.index == index })?.record {
       outcome.replyRecord = fresh
@@ -92,11 +92,11 @@ extension ArchivePolicy {
 
   private func freshen(
     _ index: Int, _ records: [CacheRecord], by response: Response, _ request: CacheRequest, _ options: CacheOptions,
-    isAnswer: Bool, _ outcome: inout ResponseOutcome
+    isServed: Bool, _ outcome: inout ResponseOutcome
   ) {
     var fresh = freshen(records[index], by: response, for: request, options: options)
     // Another variant of the same representation stays that variant.
-    if !isAnswer, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
+    if !isServed, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
     outcome.updates.append(.init(index: index, record: fresh))
     let isForbidden = fresh.directives.isNoStore && !fresh.directives.isMustUnderstand
     if isForbidden, fresh.lifetimeSource != .forced { outcome.removals.append(index) }
@@ -109,7 +109,7 @@ extension ArchivePolicy {
     var outcome = ResponseOutcome(.network, ArchiveReason(.request, "condition"))
     guard !request.directives.isNoStore else { return outcome }
     for index in identified(by: response.fields, records, among: matching(request, records, .get)) {
-      freshen(index, records, by: response, request, options, isAnswer: true, &outcome)
+      freshen(index, records, by: response, request, options, isServed: true, &outcome)
     }
     return outcome
   }
@@ -154,7 +154,7 @@ extension ArchivePolicy {
     for index in matching {
       if describes(response.fields, records[index]) {
         if !request.directives.isNoStore {
-          freshen(index, records, by: response, request, options, isAnswer: true, &outcome)
+          freshen(index, records, by: response, request, options, isServed: true, &outcome)
         }
       } else {
         outcome.updates.append(.init(index: index, record: records[index].invalidated()))

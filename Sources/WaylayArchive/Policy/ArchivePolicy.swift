@@ -284,7 +284,7 @@ extension ArchivePolicy {
     return Verdict(isUsable: false, reason: reason(.stale))
   }
 
-  /// Whether a response is the very error for which a link before the archive tries the request again.
+  /// Whether a response is the very error for which an interceptor before the archive tries the request again.
   func isRetriedError(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
     request.isRetry && record.status >= 400
   }

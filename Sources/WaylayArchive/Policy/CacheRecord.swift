@@ -10,7 +10,7 @@ struct CacheRecord: Hashable, Sendable {
 
   /// When the request was sent that the response, or what freshened it last, answered.
   var requestTime: CacheTime
-  /// When that answer came.
+  /// When that response came.
   var responseTime: CacheTime
   /// The age that it came with: `corrected_initial_age` of RFC 9111, section 4.2.3, in milliseconds.
   var initialAge: Int64

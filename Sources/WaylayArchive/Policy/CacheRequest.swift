@@ -10,7 +10,7 @@ struct CacheRequest: Sendable {
   var userCookies: UserCookies?
   /// `Cookie`, whatever of it counts.
   var cookie: String?
-  /// Whether a link before the archive tries the request again.
+  /// Whether an interceptor before the archive tries the request again.
   var isRetry = false
   /// Whether it has a body, or may have one.
   var hasBody = false

@@ -161,9 +161,9 @@ extension ArchiveLoad {
   /// changed (RFC 9111, section 4.4), and of the groups that the response names or that went with those (RFC 9875,
   /// sections 2.2.1 and 3).
   ///
-  /// - Returns: Since when changes by others count against this very answer: it says itself what the resource is after
-  ///   its own change (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource while
-  ///   it was on its way.
+  /// - Returns: Since when changes by others count against this very response: it says itself what the resource is
+  ///   after its own change (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource
+  ///   while it was on its way.
   private func dropInvalidated(by head: ArchivePolicy.Response, since moment: UInt64) async -> UInt64 {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
     let isSafe = asked.method.isSafe || options.isKeyedByBody
@@ -229,7 +229,7 @@ extension ArchiveLoad {
     return tags.contains { CacheGroups.isGroup($0) && engine.changes.hasChanged(Array($0.utf8), since: moment) }
   }
 
-  static let changedMeanwhile = "another request changed the resource while the answer was on its way"
+  static let changedMeanwhile = "another request changed the resource while the response was on its way"
 
   private func update(_ stored: Stored, to record: CacheRecord) {
     var details = stored.entry.details

@@ -34,7 +34,9 @@ extension ArchiveLoad {
         throw unavailable(decision, unread.error)
       case .forward: break
       }
-      if wasCollapsed { engine.reporter.report(event(.released, reason: "the other load's answer may not be reused")) }
+      if wasCollapsed {
+        engine.reporter.report(event(.released, reason: "the other load's response may not be reused"))
+      }
       // Of several variants, those who want the same one wait for it.
       if let newest = stored.last(where: { $0.record.vary != .nothing }), let digest = digest(newest.record) {
         mayCollapse = mayCollapse || wasCollapsed && variant == nil && decision.reason.code == .varyMiss
@@ -70,7 +72,7 @@ extension ArchiveLoad {
             variant = digest
             continue
           }
-          engine.reporter.report(event(.released, reason: "the other load's answer is not for this request"))
+          engine.reporter.report(event(.released, reason: "the other load's response is not for this request"))
         case .notShared(let reason): engine.reporter.report(event(.released, reason: reason))
         case .originFailed:
           let failure = TransportError(
@@ -84,7 +86,7 @@ extension ArchiveLoad {
     }
   }
 
-  /// Whether this load may wait for another one's answer.
+  /// Whether this load may wait for another one's response.
   private var collapses: Bool {
     guard asked.method == .get && !asked.hasBody || options.isKeyedByBody,
       options.mode == .online || options.mode == .preferArchive
@@ -105,7 +107,7 @@ extension ArchiveLoad {
     do {
       let response = try await exchange(
         Exchange(decision: decision, stored: stored, flight: flight) { try await next($0) })
-      flight.settle(.notShared("the other load's answer may not be shared"))
+      flight.settle(.notShared("the other load's response may not be shared"))
       if !flight.isStreaming { engine.flights.end(flight) }
       return response
     } catch {
@@ -115,7 +117,7 @@ extension ArchiveLoad {
     }
   }
 
-  /// Notes whether those who wait for equal loads can have their answers: where they cannot, waiting only costs time.
+  /// Notes whether those who wait for equal loads can have their responses: where they cannot, waiting only costs time.
   func noteSharing(_ judged: Judgement) {
     guard configuration.collapses, collapses, !isInBackground else { return }
     var record = judged.outcome.replyRecord
@@ -153,8 +155,8 @@ extension ArchiveLoad {
 
   /// The origin cannot be reached: something stale, where that is allowed, or the error.
   ///
-  /// What a link behind the archive throws for reasons of its own says nothing of the origin, and is not hidden behind
-  /// something stale.
+  /// What an interceptor behind the archive throws for reasons of its own says nothing of the origin, and is not hidden
+  /// behind something stale.
   func unreachable(
     _ error: any Error, _ decision: CacheDecision, _ stored: [Stored]
   ) async throws -> InterceptedResponse {
@@ -179,8 +181,8 @@ extension Error {
 }
 
 extension Error {
-  /// Whether the origin could not be reached, or did not answer as HTTP asks; what a link throws for reasons of its own
-  /// is none.
+  /// Whether the origin could not be reached, or did not answer as HTTP asks; what an interceptor throws for reasons of
+  /// its own is none.
   fileprivate var isNetworkFailure: Bool {
     (self as? any LoadError)?.isNetworkFailure ?? (self as? URLError)?.isNetworkFailure ?? false
   }

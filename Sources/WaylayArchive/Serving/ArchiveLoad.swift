@@ -150,7 +150,7 @@ struct ArchiveLoad: Sendable {
   // MARK: Inside the loading system's call
 
   /// The response, where neither a disk nor the network is needed. Neither blocks nor waits.
-  func answerAtOnce() throws -> InterceptedResponse? {
+  func respondAtOnce() throws -> InterceptedResponse? {
     guard let entries = cached() else { return nil }
     let stored = understood(entries)
     let now = now

@@ -20,7 +20,7 @@ public struct InterceptedRequest: Sendable {
   var storage: Storage
 
   /// What a request consists of, behind one reference: a request is passed down every chain, and changed in few of its
-  /// links.
+  /// interceptors.
   final class Storage: @unchecked Sendable {
     // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
     let id: ID

@@ -46,8 +46,8 @@ extension InterceptorChain {
     if let last = interceptors.dropLast().first(where: { ($0 as? any GuardingInterceptor)?.isFinal == true }) {
       problems.append("has interceptors behind \(last.name), which lets nothing through to them: put it last")
     }
-    for case let link as any ChainValidating in interceptors {
-      problems += link.problems(in: self).map { "has \(link.name), which \($0)" }
+    for case let interceptor as any ChainValidating in interceptors {
+      problems += interceptor.problems(in: self).map { "has \(interceptor.name), which \($0)" }
     }
     return problems
   }

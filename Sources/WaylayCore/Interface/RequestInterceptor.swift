@@ -1,7 +1,7 @@
 import Foundation
 
-/// One link of an ``InterceptorChain``, which can answer a request, change it, send it on, retry it, or change the
-/// response on its way back.
+/// One interceptor of an ``InterceptorChain``, which can answer a request, change it, send it on, retry it, or change
+/// the response on its way back.
 ///
 /// Its methods correspond to those of `URLProtocol`:
 ///
@@ -68,8 +68,8 @@ extension RequestInterceptor {
   public func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 }
 
-/// An interceptor that has some answers ready at once and gives them inside the loading system's own call. Use it only
-/// if you have measured that the thread hop costs too much.
+/// An interceptor that has some responses ready at once and gives them inside the loading system's own call. Use it
+/// only if you have measured that the thread hop costs too much.
 ///
 /// ```swift
 /// struct Greeting: InlineResponding {
@@ -79,7 +79,7 @@ extension RequestInterceptor {
 /// }
 /// ```
 ///
-/// The call has no `await`: if an answer has to wait for something, leave it to
+/// The call has no `await`: if a response has to wait for something, leave it to
 /// ``RequestInterceptor/startLoading(_:next:)``. Like `canInit`, the method runs on whatever thread the loading system
 /// uses. It must not block, and on Linux it must not make or resume a task of any session (platform facts P18 and P22).
 /// It sees requests for which `canInit` returned `true`, after `canonicalRequest`.
@@ -88,7 +88,7 @@ extension RequestInterceptor {
 /// sessions on Linux; elsewhere, and in direct loads, it calls `startLoading`. Both methods therefore have to agree.
 /// The default `startLoading` does what `respondInline` returns.
 public protocol InlineResponding: RequestInterceptor {
-  /// Returns the answer to `request`, if it is available at once.
+  /// Returns the response to `request`, if it is available at once.
   ///
   /// The call must have no side effects unless it answers: `startLoading` may follow with the same request.
   ///
@@ -102,7 +102,7 @@ public enum InlineResponse: Sendable {
   case response(InterceptedResponse)
   /// Passes the request on, changed or unchanged; the interceptor does not see the response.
   case next(InterceptedRequest)
-  /// Leaves the request to `startLoading`, outside the loading system's call, because the answer takes time or the
+  /// Leaves the request to `startLoading`, outside the loading system's call, because the response takes time or the
   /// interceptor needs to see the response.
   case startLoading
 }
@@ -110,7 +110,7 @@ public enum InlineResponse: Sendable {
 extension InlineResponding {
   /// Does what ``respondInline(_:)`` returns.
   ///
-  /// - Throws: `WaylayError.missingResponse` if that leaves the answer to this method and the type does not
+  /// - Throws: `WaylayError.missingResponse` if that leaves the request to this method and the type does not
   ///   implement it.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
@@ -121,8 +121,8 @@ extension InlineResponding {
     case .startLoading:
       throw WaylayError(
         .missingResponse,
-        "\(name) leaves its answer to startLoading, which it does not implement: implement startLoading(_:next:), or "
-          + "answer in respondInline(_:).",
+        "\(name) leaves the request to startLoading, which it does not implement: implement startLoading(_:next:), or "
+          + "respond in respondInline(_:).",
         interceptor: name, url: request.url, requestID: request.id)
     }
   }

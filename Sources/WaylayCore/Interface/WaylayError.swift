@@ -99,7 +99,7 @@ extension URLError {
   /// Whether the error says that the origin could not be reached or did not give a valid HTTP response. An error that
   /// an interceptor throws for its own reasons is not one.
   public var isNetworkFailure: Bool {
-    // A link that has given up says why beneath.
+    // An interceptor that has given up says why beneath.
     loadError?.isNetworkFailure ?? URLError.Code.unreachable.contains(code)
   }
 
@@ -181,7 +181,7 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Await each call of `next` before `startLoading` returns; use a task group instead of an unstructured task.
   public static var nextAfterReturn: Self { Self("nextAfterReturn") }
-  /// An interceptor answered a load that had been cancelled; its answer was dropped.
+  /// An interceptor answered a load that had been cancelled; its response was dropped.
   ///
   /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and pass
   /// `CancellationError` on.
@@ -250,9 +250,9 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Make a new session from a live registry, and invalidate a registry only after its sessions.
   public static var registryInvalidated: Self { Self("registryInvalidated") }
-  /// An interceptor left its answer to `startLoading` but does not implement it: see ``InlineResponding``.
+  /// An interceptor left the request to `startLoading` but does not implement it: see ``InlineResponding``.
   ///
-  /// Implement `startLoading`, or answer in `respondInline`.
+  /// Implement `startLoading`, or respond in `respondInline`.
   public static var missingResponse: Self { Self("missingResponse") }
   /// The text is neither a host name, nor an address literal, nor a ``HostPattern``.
   ///

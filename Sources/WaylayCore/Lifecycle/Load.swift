@@ -1,6 +1,6 @@
 // The walk, 3 of 5: a `Load` is one request of the app until the last byte of its response. It runs hop by hop: each
-// time the request is made anew for the chain, goes through the links (`Turn`, whose `next` leads to the next turn) and
-// comes back with a response, a redirect or a challenge.
+// time the request is made anew for the chain, goes through the interceptors (`Turn`, whose `next` leads to the next
+// turn) and comes back with a response, a redirect or a challenge.
 
 import Foundation
 
@@ -12,17 +12,17 @@ final class Load: Sendable {
   struct State {
     /// The turn of the innermost interceptor that is running; with hedged requests, of one of them.
     var innermost: Turn?
-    /// The failure that travels up the chain, and the link it began in.
-    var failure: (error: any Error, link: String?)?
+    /// The failure that travels up the chain, and the interceptor it began in.
+    var failure: (error: any Error, interceptor: String?)?
     var clock: IdleClock
     /// When all of it has to be over, as the earliest that an interceptor has said.
     var deadline: ContinuousClock.Instant?
     var onFailure: (@Sendable (WaylayError) -> Void)?
-    /// The links of the hop under way.
+    /// The interceptors of the hop under way.
     var selection: ChainIndex.Selection?
     /// Requests that the transport is working on.
     var transfers = 0
-    var hasAnswered = false
+    var hasResponded = false
     /// Whether timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
@@ -70,7 +70,7 @@ final class Load: Sendable {
   var registry: InterceptorRegistry { ownership.installation.registry }
 
   /// The name of the innermost interceptor that is running.
-  var activeLink: String? { state.withLock { $0.innermost }?.link.name }
+  var activeInterceptor: String? { state.withLock { $0.innermost }?.interceptor.name }
 }
 
 /// Decides for the app what a load asks: the bridge asks the task's delegate.
@@ -92,7 +92,7 @@ protocol LoadDelegate: Sendable {
   func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeReply
 }
 
-/// The request of one hop as the app asks for it, or a redirect: before any link has seen it, without a body and
+/// The request of one hop as the app asks for it, or a redirect: before any interceptor has seen it, without a body and
 /// without a tag.
 ///
 /// A hop is what redirects, cookies and credentials are about. What a chain sees of it is an ``InterceptedRequest``,
@@ -109,15 +109,15 @@ struct Hop: Sendable {
 }
 
 extension Load {
-  /// What the links at the beginning of the chain answer at once, without leaving the loading system's call; `nil` when
-  /// ``respond(after:)`` has to run.
+  /// What the interceptors at the beginning of the chain answer at once, without leaving the loading system's call;
+  /// `nil` when ``respond(after:)`` has to run.
   ///
   /// - Returns: The response, and whether it is the last: a redirect and a challenge have the load go on.
   func respondInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
     guard let selection = ownership.selection, !selection.inline.isEmpty else { return nil }
     let lineage = try Lineage.deeper(than: ownership.outer, by: registry.lineageEntry, load: self)
     let request = try enter(selection, first, first.urlRequest, nil, lineage)
-    guard let response = try selection.inline.answer(request, of: self) else { return nil }
+    guard let response = try selection.inline.respond(to: request, of: self) else { return nil }
     guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else {
       return (response, false)
     }
@@ -149,7 +149,7 @@ extension Load {
         let isAbroad = (hop.number > 0 || ownership.origin != nil) && isAbroad(hop, selection?.chain)
         let entered = try enter(selection, hop, request, challenge, lineage, isAbroad: isAbroad)
         response = try await Lineage.$current.withValue(lineage) { [selection] in
-          try await Turn.run(entered, through: selection?.links ?? [], isAbroad: isAbroad, of: self)
+          try await Turn.run(entered, through: selection?.interceptors ?? [], isAbroad: isAbroad, of: self)
         }
       }
       // Those of the storage are put in anew for each hop.
@@ -168,7 +168,8 @@ extension Load {
     }
   }
 
-  /// Stores the cookies of a response; and an upload that a link has answered is over, though no transport says so.
+  /// Stores the cookies of a response; and an upload that an interceptor has answered is over, though no transport says
+  /// so.
   private func note(_ response: InterceptedResponse, to hop: Hop) {
     if response.source != .network, let length = hop.body.length, length > 0 { sent(length) }
     // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
@@ -198,7 +199,7 @@ extension Load {
     return next
   }
 
-  /// Brings a hop's request into the form that the links of a chain see, or the bare transport.
+  /// Brings a hop's request into the form that the interceptors of a chain see, or the bare transport.
   private func enter(
     _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?,
     _ lineage: Lineage, isAbroad: Bool = false
@@ -207,10 +208,12 @@ extension Load {
     var body = hop.body
     if let selection {
       state.withLock { $0.selection = selection }
-      for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
+      for interceptor in selection.interceptors { canonical = interceptor.canonicalRequest(for: canonical) }
       if let changed = canonical.takeBody() { body = changed }
     }
-    guard canonical.url != nil else { throw withoutURL(from: urlRequest.url == nil ? nil : selection?.links.last) }
+    guard canonical.url != nil else {
+      throw withoutURL(from: urlRequest.url == nil ? nil : selection?.interceptors.last)
+    }
     var request = InterceptedRequest(id, canonical, body: body, context: context)
     if isAbroad {
       withhold(from: &request, before: InterceptedRequest(id, urlRequest, body: .empty, context: context), by: nil)
@@ -329,7 +332,7 @@ final class Lineage: Sendable {
   @TaskLocal static var origin: URL?
 
   /// The name of the interceptor that runs here, if any.
-  static var currentReader: String? { current?.load?.activeLink }
+  static var currentReader: String? { current?.load?.activeInterceptor }
 
   /// Loads within loads beyond which a load is taken for a loop.
   static let maximumDepth = 16

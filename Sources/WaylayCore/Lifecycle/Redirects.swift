@@ -123,29 +123,29 @@ struct Redirect {
 
 extension Load {
   /// Whether a hop has left the load's first origin, for a host that the scope of its chain does not name: a server has
-  /// decided where it leads, and the chain's links may add no credentials to it (rule 4).
+  /// decided where it leads, and the chain's interceptors may add no credentials to it (rule 4).
   func isAbroad(_ hop: Hop, _ chain: InterceptorChain?) -> Bool {
     guard let url = hop.url, let origin else { return false }
     return !url.hasSameOrigin(as: origin) && !(chain?.scope.names(url) ?? false)
   }
 
-  /// Takes out the credentials that a link has added to a request, and reports it.
+  /// Takes out the credentials that an interceptor has added to a request, and reports it.
   ///
-  /// What was there before the link is not the link's: an answer to a challenge, the storage's cookies, what the
-  /// redirect itself says.
+  /// What was there before the interceptor is not the interceptor's: an answer to a challenge, the storage's cookies,
+  /// what the redirect itself says.
   ///
-  /// - Parameter link: Its name; `nil` where a chain's links made the canonical form together.
-  func withhold(from request: inout InterceptedRequest, before: InterceptedRequest, by link: String?) {
+  /// - Parameter interceptor: Its name; `nil` where a chain's interceptors made the canonical form together.
+  func withhold(from request: inout InterceptedRequest, before: InterceptedRequest, by interceptor: String?) {
     guard request.storage !== before.storage else { return }
     let withheld = request.fields.restoreCredentials(of: before.fields) + request.restoreURLCredentials(of: before.url)
     guard !withheld.isEmpty else { return }
     let host = before.url.host ?? ""
     let error = WaylayError(
       .credentialsWithheld,
-      "\(link ?? "canonicalRequest(for:)") set \(withheld.joined(separator: ", ")) on a redirect to \(host), which the "
+      "\(interceptor ?? "canonicalRequest(for:)") set \(withheld.joined(separator: ", ")) on a redirect to \(host), which the "
         + "load did not begin with: it was taken out. If \(host) is to get it, register the interceptor in a chain "
         + "whose scope names that host: InterceptorChain(\"api\", for: .host(\"\(host)\")).",
-      interceptor: link, url: before.url, requestID: id)
+      interceptor: interceptor, url: before.url, requestID: id)
     report(.credentialsWithheld, error: error)
     registry.logger?.warning(
       "\(error.message)", metadata: [LogKey.load: "\(id)", LogKey.url: "\(before.url.redacted)"])

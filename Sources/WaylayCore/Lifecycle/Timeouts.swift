@@ -120,15 +120,15 @@ extension Load {
 
   /// Fails the load, because nothing happened for too long, or the whole of it took too long.
   func expire() {
-    let (innermost, isTransferring, hasAnswered, clock) = state.withLock {
-      ($0.innermost, $0.transfers > 0, $0.hasAnswered, $0.clock)
+    let (innermost, isTransferring, hasResponded, clock) = state.withLock {
+      ($0.innermost, $0.transfers > 0, $0.hasResponded, $0.clock)
     }
     let isOverall = clock.startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)) <= now
-    let waitingFor = isTransferring || hasAnswered ? nil : innermost?.link.name
+    let waitingFor = isTransferring || hasResponded ? nil : innermost?.interceptor.name
     let place =
-      if let waitingFor { "\(waitingFor) was running" } else if hasAnswered {
+      if let waitingFor { "\(waitingFor) was running" } else if hasResponded {
         "the response's body was being read"
-      } else { "the transport was waiting for an answer" }
+      } else { "the transport was waiting for a response" }
     let reason =
       if clock.deadline <= now {
         "the load was not over by its deadline, while \(place): make it shorter, or set a later options.deadline."

@@ -2,47 +2,47 @@ import Foundation
 
 /// One call of one interceptor: what its `next` leads to, and whether it may still be used.
 ///
-/// Unchecked: what changes is only touched under the load's lock, which saves every link a lock of its own.
+/// Unchecked: what changes is only touched under the load's lock, which saves every interceptor a lock of its own.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
-  private let links: [any RequestInterceptor]
+  private let interceptors: [any RequestInterceptor]
   private let index: Int
-  /// The request as the link got it, where what it adds of credentials is taken out (rule 4).
+  /// The request as the interceptor got it, where what it adds of credentials is taken out (rule 4).
   private let screened: InterceptedRequest?
   private var calls = 0
   private var hasReturned = false
   /// The turn that was the innermost one when this one began.
   private var outer: Turn?
 
-  private init(_ load: Load, _ links: [any RequestInterceptor], at index: Int, _ screened: InterceptedRequest?) {
+  private init(_ load: Load, _ interceptors: [any RequestInterceptor], at index: Int, _ screened: InterceptedRequest?) {
     self.load = load
-    self.links = links
+    self.interceptors = interceptors
     self.index = index
     self.screened = screened
   }
 
-  var link: any RequestInterceptor { links[index] }
+  var interceptor: any RequestInterceptor { interceptors[index] }
 
-  /// Runs `request` through `links` from `index` on as an onion, with the transport at its heart.
+  /// Runs `request` through `interceptors` from `index` on as an onion, with the transport at its heart.
   ///
-  /// - Parameter isAbroad: Whether the links may add no credentials: ``Load/isAbroad(_:_:)``.
+  /// - Parameter isAbroad: Whether the interceptors may add no credentials: ``Load/isAbroad(_:_:)``.
   @inline(__always)
   static func run(
-    _ request: InterceptedRequest, through links: [any RequestInterceptor], from index: Int = 0, isAbroad: Bool,
+    _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], from index: Int = 0, isAbroad: Bool,
     of load: Load
   ) async throws -> InterceptedResponse {
-    guard index < links.count else { return try await load.send(request) }
-    let turn = Turn(load, links, at: index, isAbroad ? request : nil)
-    let link = links[index]
+    guard index < interceptors.count else { return try await load.send(request) }
+    let turn = Turn(load, interceptors, at: index, isAbroad ? request : nil)
+    let interceptor = interceptors[index]
     turn.begin()
     do {
-      let response = try await link.startLoading(request, next: InterceptorChain.Next(turn))
+      let response = try await interceptor.startLoading(request, next: InterceptorChain.Next(turn))
       turn.end()
-      try load.check(response, of: link)
+      try load.check(response, of: interceptor)
       return response
     } catch {
       turn.end()
-      load.noteFailure(error, in: link)
+      load.noteFailure(error, in: interceptor)
       throw error
     }
   }
@@ -79,8 +79,8 @@ final class Turn: @unchecked Sendable {
     guard !hasReturned || mayBeLate else {
       throw WaylayError(
         .nextAfterReturn,
-        "\(link.name) called next after its startLoading returned: await every call of next before returning.",
-        interceptor: link.name, url: request.url, requestID: request.id)
+        "\(interceptor.name) called next after its startLoading returned: await every call of next before returning.",
+        interceptor: interceptor.name, url: request.url, requestID: request.id)
     }
     try Task.checkCancellation()
     var request = request
@@ -89,12 +89,12 @@ final class Turn: @unchecked Sendable {
       load.report(.retried)
     }
     if let deadline = request.storage.options.deadline { load.end(by: deadline) }
-    if request.storage.defect == .withoutURL { throw load.withoutURL(from: link) }
-    if let screened { load.withhold(from: &request, before: screened, by: link.name) }
+    if request.storage.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
+    if let screened { load.withhold(from: &request, before: screened, by: interceptor.name) }
     if let reader = request.storage.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
-    return try await Turn.run(request, through: links, from: index + 1, isAbroad: screened != nil, of: load)
+    return try await Turn.run(request, through: interceptors, from: index + 1, isAbroad: screened != nil, of: load)
   }
 }
 
@@ -191,8 +191,8 @@ extension InterceptorChain {
   }
 }
 
-// The walk, 4 of 5: behind the last link the request loses its tag and gets the load's observer, and the installation
-// names the transport: the registry's own, or the platform's, made on first use. `CurlTransport`, in
+// The walk, 4 of 5: behind the last interceptor the request loses its tag and gets the load's observer, and the
+// installation names the transport: the registry's own, or the platform's, made on first use. `CurlTransport`, in
 // `Platform/Linux/Curl`, sends it on Linux; `URLSessionTransport`, in `Transport`, on Apple platforms and for what
 // libcurl cannot do: an `Exchange` for each request, found by its task in `ExchangeTable`.
 
@@ -249,29 +249,29 @@ extension Load {
 
 extension Load {
   /// Refuses a response that cannot be presented.
-  func check(_ response: InterceptedResponse, of link: any RequestInterceptor) throws {
+  func check(_ response: InterceptedResponse, of interceptor: any RequestInterceptor) throws {
     guard (200...999).contains(response.status.code) else {
       throw WaylayError(
         .invalidResponse,
-        "\(link.name) answered with the status \(response.status.code), which is not valid: use 200 to 999.",
-        interceptor: link.name, url: url, requestID: id)
+        "\(interceptor.name) answered with the status \(response.status.code), which is not valid: use 200 to 999.",
+        interceptor: interceptor.name, url: url, requestID: id)
     }
     guard !Task.isCancelled else {
       let error = WaylayError(
         .respondedAfterCancellation,
-        "\(link.name) answered after its load was cancelled; the answer was dropped. Check Task.isCancelled in "
+        "\(interceptor.name) answered after its load was cancelled; the response was dropped. Check Task.isCancelled in "
           + "long work.",
-        interceptor: link.name, url: url, requestID: id)
+        interceptor: interceptor.name, url: url, requestID: id)
       report(.responseDropped, error: error)
       throw error
     }
   }
 
-  /// Remembers where a failure began: in the innermost link that threw it.
-  func noteFailure(_ error: any Error, in link: any RequestInterceptor) {
+  /// Remembers where a failure began: in the innermost interceptor that threw it.
+  func noteFailure(_ error: any Error, in interceptor: any RequestInterceptor) {
     state.withLock { state in
       if let failure = state.failure, Self.isSame(failure.error, error) { return }
-      state.failure = (error, link.name)
+      state.failure = (error, interceptor.name)
     }
   }
 
@@ -279,22 +279,23 @@ extension Load {
   func origin(of error: any Error) -> String? {
     state.withLock { state in
       guard let failure = state.failure, Self.isSame(failure.error, error) else { return nil }
-      return failure.link
+      return failure.interceptor
     }
   }
 
-  /// Whether an error is one that came from further in: what a link throws after `next` has thrown is nearly always
-  /// that.
+  /// Whether an error is one that came from further in: what an interceptor throws after `next` has thrown is nearly
+  /// always that.
   private static func isSame(_ one: any Error, _ other: any Error) -> Bool {
     guard type(of: one) == type(of: other) else { return false }
     let (one, other) = (one as NSError, other as NSError)
     return one.domain == other.domain && one.code == other.code
   }
 
-  func withoutURL(from link: (any RequestInterceptor)? = nil) -> WaylayError {
-    let culprit = link.map { "\($0.name) passed on" } ?? "the load has"
+  func withoutURL(from interceptor: (any RequestInterceptor)? = nil) -> WaylayError {
+    let culprit = interceptor.map { "\($0.name) passed on" } ?? "the load has"
     return WaylayError(
-      .invalidRequest, "\(culprit) a request without a URL: set its url.", interceptor: link?.name, requestID: id)
+      .invalidRequest, "\(culprit) a request without a URL: set its url.", interceptor: interceptor?.name, requestID: id
+    )
   }
 }
 
@@ -348,36 +349,37 @@ extension URLError {
   }
 }
 
-/// The links at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the core
-/// knows of ``InlineResponding``.
-struct InlineLinks: Sendable {
-  private let links: [any InlineResponding]
+/// The interceptors at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the
+/// core knows of ``InlineResponding``.
+struct InlineInterceptors: Sendable {
+  private let interceptors: [any InlineResponding]
 
-  init(_ links: [any RequestInterceptor]) {
+  init(_ interceptors: [any RequestInterceptor]) {
     var inline: [any InlineResponding] = []
-    for link in links {
-      guard let link = link as? any InlineResponding else { break }
-      inline.append(link)
+    for interceptor in interceptors {
+      guard let interceptor = interceptor as? any InlineResponding else { break }
+      inline.append(interceptor)
     }
-    self.links = inline
+    self.interceptors = inline
   }
 
-  var isEmpty: Bool { links.isEmpty }
+  var isEmpty: Bool { interceptors.isEmpty }
 
-  /// The first response, or `nil` when a link wants to be asked elsewhere, or another kind of link comes next.
-  func answer(_ request: InterceptedRequest, of load: Load) throws -> InterceptedResponse? {
+  /// The first response, or `nil` when an interceptor wants to be asked elsewhere, or another kind of interceptor comes
+  /// next.
+  func respond(to request: InterceptedRequest, of load: Load) throws -> InterceptedResponse? {
     var request = request
-    for link in links {
+    for interceptor in interceptors {
       do {
-        switch try link.respondInline(request) {
+        switch try interceptor.respondInline(request) {
         case .response(let response):
-          try load.check(response, of: link)
+          try load.check(response, of: interceptor)
           return response
         case .next(let changed): request = changed
         case .startLoading: return nil
         }
       } catch {
-        load.noteFailure(error, in: link)
+        load.noteFailure(error, in: interceptor)
         throw error
       }
     }

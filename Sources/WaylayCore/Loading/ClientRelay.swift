@@ -309,7 +309,7 @@ final class WatchedBody: Sendable {
     self.load = load
     self.isOwnTask = isOwnTask
     reading = Reading(response.body)
-    load.state.withLock { $0.hasAnswered = true }
+    load.state.withLock { $0.hasResponded = true }
     load.setWaiting(false)
   }
 

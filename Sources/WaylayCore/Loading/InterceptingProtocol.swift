@@ -44,9 +44,9 @@ class InterceptingProtocol: PlatformProtocol {
   /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19),
   /// where libcurl has WebSockets.
   private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
-    for link in installation.registry.snapshot.index.links(forWebSocket: request) {
-      guard let link = link as? any GuardingInterceptor else { continue }
-      do { try link.validate(webSocket: request) } catch { return true }
+    for interceptor in installation.registry.snapshot.index.interceptors(forWebSocket: request) {
+      guard let interceptor = interceptor as? any GuardingInterceptor else { continue }
+      do { try interceptor.validate(webSocket: request) } catch { return true }
     }
     return false
   }
@@ -110,22 +110,22 @@ class InterceptingProtocol: PlatformProtocol {
     let load = Load(
       ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
     load.report(.started)
-    guard PlatformClient.canAnswerInline else {
+    guard PlatformClient.canRespondInline else {
       relay(client, load) { try await load.respond(with: client.prepare(for: load)) }
       return []
     }
     do {
-      guard let answer = try load.respondInline() else {
+      guard let first = try load.respondInline() else {
         relay(client, load) { try await load.respond() }
         return []
       }
-      let response = answer.response
-      if answer.isLast, let events = ClientRelay.events(of: response, for: client) {
+      let response = first.response
+      if first.isLast, let events = ClientRelay.events(of: response, for: client) {
         load.report(.responded, response: response)
         load.end(response)
         return events
       }
-      relay(client, load) { answer.isLast ? response : try await load.respond(after: response) }
+      relay(client, load) { first.isLast ? response : try await load.respond(after: response) }
       return []
     } catch {
       return [ClientRelay.failure(error, of: load)]

@@ -29,44 +29,45 @@ final class ChainIndex: Sendable {
   /// A chain, and what of it is the same for all requests.
   private final class Entry: Sendable {
     private let scope: InterceptorChain.Scope
-    /// The chain with all its links, which is what most requests get.
+    /// The chain with all its interceptors, which is what most requests get.
     private let whole: Selection
     private let isPlainHTTP: Bool
 
     init(_ chain: InterceptorChain) {
       scope = chain.scope
-      whole = Selection(chain, links: chain.interceptors)
+      whole = Selection(chain, interceptors: chain.interceptors)
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
-    /// The chain's links that take part in a request; `nil` when the scope does not cover it or none does.
+    /// The chain's interceptors that take part in a request; `nil` when the scope does not cover it or none does.
     func select(_ request: URLRequest, _ target: inout InterceptorChain.Scope.Target) -> Selection? {
       guard isPlainHTTP ? target.isHTTP : scope.covers(&target) else { return nil }
-      let accepting = whole.links.count { $0.canInit(with: request) }
+      let accepting = whole.interceptors.count { $0.canInit(with: request) }
       guard accepting > 0 else { return nil }
-      if accepting == whole.links.count { return whole }
-      // `canInit` is to be pure; one that changes its mind leaves the chain without links, which is the bare transport.
-      return Selection(whole.chain, links: whole.links.filter { $0.canInit(with: request) })
+      if accepting == whole.interceptors.count { return whole }
+      // `canInit` is to be pure; one that changes its mind leaves the chain without interceptors, which is the bare
+      // transport.
+      return Selection(whole.chain, interceptors: whole.interceptors.filter { $0.canInit(with: request) })
     }
   }
 
   /// The chain that owns a request, and those of its interceptors that take part.
   final class Selection: Sendable {
     let chain: InterceptorChain
-    let links: [any RequestInterceptor]
+    let interceptors: [any RequestInterceptor]
     /// Those of them that may answer inside the loading system's call.
-    let inline: InlineLinks
+    let inline: InlineInterceptors
 
-    init(_ chain: InterceptorChain, links: [any RequestInterceptor]) {
+    init(_ chain: InterceptorChain, interceptors: [any RequestInterceptor]) {
       self.chain = chain
-      self.links = links
-      inline = InlineLinks(links)
+      self.interceptors = interceptors
+      inline = InlineInterceptors(interceptors)
     }
   }
 
-  /// The links of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain serves
-  /// such a task.
-  func links(forWebSocket request: URLRequest) -> [any RequestInterceptor] {
+  /// The interceptors of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain
+  /// serves such a task.
+  func interceptors(forWebSocket request: URLRequest) -> [any RequestInterceptor] {
     guard let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket,
       var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else { return [] }
@@ -74,7 +75,7 @@ final class ChainIndex: Sendable {
     guard let handshake = components.url else { return [] }
     var request = request
     request.url = handshake
-    return select(request)?.links ?? []
+    return select(request)?.interceptors ?? []
   }
 
   /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).

@@ -94,10 +94,10 @@ public final class InterceptorRegistry: Sendable {
     redirectPolicy = redirects
     (self.limits, self.security) = (limits, security)
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
-    let links = interceptors()
-    guard !links.isEmpty else { return }
-    let coversEveryScheme = links.contains { ($0 as? any GuardingInterceptor)?.coversEveryScheme == true }
-    register(InterceptorChain(.default, for: coversEveryScheme ? .any : .http) { links })
+    let list = interceptors()
+    guard !list.isEmpty else { return }
+    let coversEveryScheme = list.contains { ($0 as? any GuardingInterceptor)?.coversEveryScheme == true }
+    register(InterceptorChain(.default, for: coversEveryScheme ? .any : .http) { list })
   }
 
   /// Adds a chain in front of the others. It replaces a chain of the same name in place.

@@ -44,7 +44,7 @@ extension InterceptedRequest {
     throw WaylayError(
       .routeMismatch,
       "the request is for \(Route.Owner(url)), but its route to \(route.address) was made for \(owner): put the "
-        + "link that changes the host before the one that sets the route, or let it set the route to nil or to one of "
+        + "interceptor that changes the host before the one that sets the route, or let it set the route to nil or to one of "
         + "the new host.",
       url: url, requestID: id)
   }

@@ -111,7 +111,7 @@ package enum SwiftSource {
   /// The most bytes of a body that are written.
   package static let bodyLimit = 64 << 10
 
-  /// Fields that say how an answer came over the wire, or when, or that are made of the body.
+  /// Fields that say how a response came over the wire, or when, or that are made of the body.
   private static let wire: Set<String> = [
     "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
@@ -145,13 +145,13 @@ package enum SwiftSource {
     return known.contains(method) ? "." + method.lowercased() : ".named(\(literal(method)))"
   }
 
-  /// An answer as a `MockResponse`, line by line.
+  /// A response as a `MockResponse`, line by line.
   ///
   /// - Parameters:
-  ///   - response: The answer, as it is to be written.
+  ///   - response: The response, as it is to be written.
   ///   - isHead: Whether it answers a `HEAD`, and so has no body whatever it says.
   ///   - hides: Whether a field of that name is left out.
-  package static func answer(
+  package static func response(
     _ response: HAR.Response, isHead: Bool, hides: (String) -> Bool = { _ in false }
   ) -> [String] {
     let type = response.headers.first { $0.name.lowercased() == "content-type" }?.value ?? response.body.mediaType

@@ -234,7 +234,7 @@ extension HAR.Cookie {
     }
   }
 
-  /// The cookies that an answer sets (RFC 6265, section 4.1.1), one for each field.
+  /// The cookies that a response sets (RFC 6265, section 4.1.1), one for each field.
   static func set(in fields: [HAR.Field]) -> [HAR.Cookie] {
     // Some programs put several fields into one, line by line.
     fields.filter { $0.name.lowercased() == "set-cookie" }.flatMap { $0.value.split(whereSeparator: \.isNewline) }

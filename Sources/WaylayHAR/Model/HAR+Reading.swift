@@ -67,7 +67,7 @@ extension HAR.Entry {
       started: json.text("startedDateTime").flatMap(Timestamp.date) ?? Date(timeIntervalSince1970: 0),
       request: HAR.Request(request, method: method, url: url), response: HAR.Response(json["response"] ?? nil),
       timings: HAR.Timings(json["timings"]))
-    // Where the parts are missing, the whole is the time until the end of the answer.
+    // Where the parts are missing, the whole is the time until the end of the response.
     if json["timings"]?.members == nil { timings.wait = json["time"]?.double ?? 0 }
     page = json.text("pageref")
     cache = json["cache"]?.object ?? [:]
@@ -139,7 +139,7 @@ extension HAR.Cookie {
 }
 
 extension HAR.Body {
-  /// The body of an answer.
+  /// The body of a response.
   fileprivate init(received json: JSONValue) {
     let text = json.text("text") ?? ""
     let isBase64 = json.text("encoding")?.lowercased() == "base64"

@@ -1,5 +1,5 @@
 extension Failover {
-  /// What is to be done after an attempt has ended without an answer.
+  /// What is to be done after an attempt has ended without a response.
   enum Verdict {
     /// Another attempt was first; nothing was sent.
     case lost
@@ -59,7 +59,7 @@ extension Failover {
     return .again
   }
 
-  /// Takes an answer, or rejects it.
+  /// Takes a response, or rejects it.
   ///
   /// - Returns: `nil` when it was rejected and the request may be sent again.
   func accept(
@@ -70,11 +70,11 @@ extension Failover {
       guard isRepeatable else { throw allFailed() }
       return nil
     }
-    log.state.withLock { $0.answeredBy = candidate }
+    log.state.withLock { $0.respondedBy = candidate }
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
     health.responded(candidate, at: authority, handshake: handshake)
-    settleLate(afterAnswerIn: handshake, hasAnswer: true)
+    settleLate(afterResponseIn: handshake, hasResponse: true)
     return watched(response, of: candidate)
   }
 
@@ -92,16 +92,17 @@ extension Failover {
 
   /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is
   /// banned, and one that was only slower is not; until then it is unknown whose fault it is.
-  func settleLate(afterAnswerIn handshake: Duration?, hasAnswer: Bool) {
+  func settleLate(afterResponseIn handshake: Duration?, hasResponse: Bool) {
     for late in log.takeLate() {
       var ban: AddressBan?
       if !late.isOwn {
         note(late.candidate, .skipped, since: late.begin, lasting: late.duration, error: late.error)
         continue
       }
-      if hasAnswer, late.duration >= max(health.deadline(of: late.candidate, at: authority), (handshake ?? .zero) * 4) {
+      if hasResponse, late.duration >= max(health.deadline(of: late.candidate, at: authority), (handshake ?? .zero) * 4)
+      {
         ban = self.ban(late.candidate, .timedOut, since: late.begin)
-      } else if hasAnswer {
+      } else if hasResponse {
         health.superseded(late.candidate, at: authority, after: late.duration)
       }
       note(late.candidate, .timedOut, since: late.begin, lasting: late.duration, error: late.error, ban: ban)

@@ -171,14 +171,14 @@ extension Failover {
     }
   }
 
-  /// Until when an attempt waits for a free connection: an address that gives no answer at all, to nobody, is silent.
+  /// Until when an attempt waits for a free connection: an address that gives no response at all, to nobody, is silent.
   private func patienceEnd(_ index: Int, _ attempts: Attempts) -> Duration? {
     guard !attempts.stuck.contains(index), let begin = attempts.running[index] else { return nil }
     let progress = attempts.signals.progress(of: index)
     guard progress.isQueued || !attempts.reserve.isEmpty else { return nil }
     let contact = health.contact(with: attempts.candidate(index), at: authority)
     if contact.isSilent(since: start) { return .zero }
-    return silence.map { max(begin, contact.lastAnswer ?? begin) + $0 }
+    return silence.map { max(begin, contact.lastResponse ?? begin) + $0 }
   }
 
   /// The best of those that wait, by what is known now: other requests may have found out something since they were
@@ -203,7 +203,7 @@ extension Failover {
     let begin = attempts.running.removeValue(forKey: index) ?? clock.time()
     switch tried.result {
     case .success(let response):
-      guard let answer = try accept(response, of: candidate, since: begin) else {
+      guard let accepted = try accept(response, of: candidate, since: begin) else {
         tried.probe?.end(
           .failed(HostError(.responseRejected, "the response check rejected the response to another request.")))
         return .again(without: attempts.done.union([candidate]))
@@ -218,7 +218,7 @@ extension Failover {
       }
       // The last of the events of a request that is answered.
       note(candidate, .responded, since: begin)
-      return .responded(answer)
+      return .responded(accepted)
     case .failure(let error):
       // An address that was tried without a race has less time than it needs to be late for good.
       let direct = limit(of: index, options)
@@ -364,7 +364,7 @@ extension Failover {
     case .success(.responded(let response)):
       if let index = claimedAttempt(attempts, gate), let begin = attempts.running[index] {
         let sentAt = attempts.sentAt(index) ?? begin
-        wasSilent(attempts.candidate(index), since: begin, sentAt: sentAt, answeredBy: log.answeredBy)
+        wasSilent(attempts.candidate(index), since: begin, sentAt: sentAt, respondedBy: log.respondedBy)
       }
       return .responded(response)
     case .success(.again(let done)):
@@ -386,12 +386,12 @@ extension Failover {
 
   /// Another connection has answered while this one was silent.
   private func wasSilent(
-    _ candidate: HostCandidate, since begin: Duration, sentAt: Duration, answeredBy other: HostCandidate?
+    _ candidate: HostCandidate, since begin: Duration, sentAt: Duration, respondedBy other: HostCandidate?
   ) {
     // Nothing comes on it: the transport closes it rather than use it again.
     log.state.withLock { _ = $0.suspects.insert(candidate) }
     // An address that has answered others meanwhile is only slow with this one.
-    guard candidate != other, !hasAnswered(candidate, since: sentAt) else {
+    guard candidate != other, !hasResponded(candidate, since: sentAt) else {
       return note(candidate, .silent, since: begin)
     }
     // Its certificate was verified: it may be busy with this request alone.
@@ -407,14 +407,14 @@ extension Failover {
   func holdSilence(against index: Int, _ attempts: Attempts) {
     let candidate = attempts.candidate(index)
     guard let length = request.body.length, length <= Self.sentAtOnce, health.epoch == epoch,
-      let sentAt = attempts.sentAt(index), !hasAnswered(candidate, since: sentAt)
+      let sentAt = attempts.sentAt(index), !hasResponded(candidate, since: sentAt)
     else { return }
     health.demoted(candidate, at: authority)
   }
 
   /// Whether an address has answered anybody since.
-  private func hasAnswered(_ candidate: HostCandidate, since time: Duration) -> Bool {
-    health.contact(with: candidate, at: authority).lastAnswer.map { $0 > time } ?? false
+  private func hasResponded(_ candidate: HostCandidate, since time: Duration) -> Bool {
+    health.contact(with: candidate, at: authority).lastResponse.map { $0 > time } ?? false
   }
 
   /// Bytes of a body that the system takes from a sender at once.
@@ -425,10 +425,10 @@ extension Failover {
   func wasGivenUp(_ candidate: HostCandidate, since begin: Duration, isSent: Bool) {
     let elapsed = clock.time() - begin
     // One that is given up because another one has answered is not to blame.
-    guard let limit = giveUpLimit, elapsed >= limit, log.answeredBy == nil else { return }
+    guard let limit = giveUpLimit, elapsed >= limit, log.respondedBy == nil else { return }
     if isSent {
       health.demoted(candidate, at: authority)
-    } else if health.contact(with: candidate, at: authority).lastAnswer.map({ $0 < begin }) ?? true {
+    } else if health.contact(with: candidate, at: authority).lastResponse.map({ $0 < begin }) ?? true {
       health.superseded(candidate, at: authority, after: elapsed)
     }
   }

@@ -55,7 +55,7 @@ struct Failover: Sendable {
       /// Addresses that were late: counted against them only when another one proves that the network is not to blame.
       var late: [Late] = []
       /// The address that has answered the request.
-      var answeredBy: HostCandidate?
+      var respondedBy: HostCandidate?
       /// Addresses whose connection was silent while another one answered.
       var suspects: Set<HostCandidate> = []
       /// Whether a second server has the request, or has had it.
@@ -70,7 +70,7 @@ struct Failover: Sendable {
 
     var late: [Late] { state.withLock { $0.late } }
 
-    var answeredBy: HostCandidate? { state.withLock { $0.answeredBy } }
+    var respondedBy: HostCandidate? { state.withLock { $0.respondedBy } }
 
     /// All that was tried, with what is late or still under way.
     func table(start: Duration, now: Duration) -> [HostAttempt] {
@@ -115,14 +115,14 @@ struct Failover: Sendable {
     }
     if let response = try await rounds(entries, stagger: policy.connectionAttemptDelay) { return response }
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
-    settleLate(afterAnswerIn: nil, hasAnswer: false)
+    settleLate(afterResponseIn: nil, hasResponse: false)
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once,
     // for as long as is allowed; not that long when the system's way is left, which needs time of its own within the
     // request's timeout.
     let limit = lastWait
     let again = entries.filter { $0.ban == nil && late.contains($0.candidate) }
     if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: limit) { return response }
-    settleLate(afterAnswerIn: nil, hasAnswer: false)
+    settleLate(afterResponseIn: nil, hasResponse: false)
     guard policy.allowsSystem else { throw allFailed() }
     return try await systemFallback()
   }
@@ -172,7 +172,7 @@ struct Failover: Sendable {
       let begin = clock.time()
       // Weak, because the route lives as long as the gate: a probe that is released has the next request try.
       let result = await dial(candidate, dialing) { [weak probe] in probe?.connected() }
-      if log.answeredBy != nil, clock.time() - begin >= policy.connectionAttemptDelay ?? .zero { probe.end(.late) }
+      if log.respondedBy != nil, clock.time() - begin >= policy.connectionAttemptDelay ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
     case .settled(.connected): return Tried(result: await dial(candidate, dialing), probe: nil)
     case .settled(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
@@ -228,7 +228,7 @@ struct Failover: Sendable {
     }
   }
 
-  /// The request as it would have gone without the rewriter; its answer has to pass the check too.
+  /// The request as it would have gone without the rewriter; its response has to pass the check too.
   func systemFallback() async throws -> InterceptedResponse {
     if let reason = request.reasonAgainstSystemFallback {
       log.state.withLock { $0.fallbackRefusal = reason }
@@ -249,7 +249,7 @@ struct Failover: Sendable {
     }
   }
 
-  /// Why an answer is not taken for the host's own.
+  /// Why a response is not taken for the host's own.
   func rejection(of response: InterceptedResponse) -> HostError? {
     guard !isSecure, let reason = policy.responseCheck?.rejection(of: response, to: request) else { return nil }
     return HostError(

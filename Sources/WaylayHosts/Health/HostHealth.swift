@@ -204,7 +204,7 @@ package struct AddressRecord: Sendable, Hashable {
     timesSuperseded = 0
     ban = nil
     lastUse = now
-    contact.lastAnswer = now
+    contact.lastResponse = now
     if let time { note(time) }
   }
 
@@ -241,12 +241,12 @@ package struct AddressRecord: Sendable, Hashable {
 extension AddressRecord {
   /// When an address answered last, and when it last did not although it should have.
   package struct Contact: Sendable, Hashable {
-    package var lastAnswer: Duration?
+    package var lastResponse: Duration?
     package var lastSilence: Duration?
 
     /// Whether it was found silent since, and has not answered after that.
     package func isSilent(since time: Duration) -> Bool {
-      lastSilence.map { $0 >= time && $0 > lastAnswer ?? .zero } ?? false
+      lastSilence.map { $0 >= time && $0 > lastResponse ?? .zero } ?? false
     }
   }
 }

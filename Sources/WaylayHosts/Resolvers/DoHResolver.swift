@@ -238,7 +238,7 @@ extension DoHResolver {
       }
     } catch let error as HostError where error.code == .resolverTimedOut {
       throw TransportError(
-        .timedOut, phase: .receiving, address: request.route?.address, message: "no answer within \(timeout).")
+        .timedOut, phase: .receiving, address: request.route?.address, message: "no response within \(timeout).")
     }
   }
 }

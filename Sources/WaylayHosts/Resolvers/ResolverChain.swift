@@ -6,13 +6,13 @@
 ///
 /// The chain asks the next resolver if one does not list the host, fails, takes too long, or gives an answer that the
 /// cache in front of it refuses. That a host does not exist is an answer too, and ends the search, unless you pass
-/// otherwise to ``init(_:limit:trustsAbsence:clock:)``: a name in an office network may exist only for the system's
+/// otherwise to ``init(_:timeout:trustsAbsence:clock:)``: a name in an office network may exist only for the system's
 /// resolver.
 public struct ResolverChain: HostResolver {
   /// The names of its resolvers, in order.
   public let name: String
   private let resolvers: [any HostResolver]
-  private let limit: Duration
+  private let timeout: Duration
   private let trustsAbsence: Bool
   private let clock: HostClock
 
@@ -20,16 +20,16 @@ public struct ResolverChain: HostResolver {
   ///
   /// - Parameters:
   ///   - resolvers: The resolvers, in the order to ask them.
-  ///   - limit: The timeout for each resolver.
+  ///   - timeout: The timeout for each resolver.
   ///   - trustsAbsence: Whether the search ends if a resolver says that the host does not exist.
-  ///   - clock: The clock for the limit.
+  ///   - clock: The clock for the timeout.
   public init(
-    _ resolvers: [any HostResolver], limit: Duration = .seconds(5), trustsAbsence: Bool = true,
+    _ resolvers: [any HostResolver], timeout: Duration = .seconds(5), trustsAbsence: Bool = true,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     name = resolvers.map(\.name).joined(separator: ", ")
     self.resolvers = resolvers
-    self.limit = limit
+    self.timeout = timeout
     self.trustsAbsence = trustsAbsence
     self.clock = HostClock(clock)
   }
@@ -50,7 +50,7 @@ public struct ResolverChain: HostResolver {
     for resolver in resolvers {
       do {
         return try await withTimeLimit(
-          limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")
+          timeout, on: clock, else: HostError(.resolverTimedOut, "no response within \(timeout).")
         ) {
           try await resolver.resolve(query, checkedBy: check)
         }

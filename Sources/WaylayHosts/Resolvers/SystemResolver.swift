@@ -9,7 +9,7 @@ public struct SystemResolver: HostResolver {
   /// The name in events and logs.
   public let name = "system"
   private let timeToLive: Duration
-  private let limit: Duration
+  private let timeout: Duration
   private let clock: HostClock
   private let lookups = SystemLookups()
 
@@ -17,14 +17,14 @@ public struct SystemResolver: HostResolver {
   ///
   /// - Parameters:
   ///   - timeToLive: How long a cache keeps an answer.
-  ///   - limit: The timeout for the system.
-  ///   - clock: The clock for the limit.
+  ///   - timeout: The timeout for the system.
+  ///   - clock: The clock for the timeout.
   public init(
-    timeToLive: Duration = .seconds(60), limit: Duration = .seconds(10),
+    timeToLive: Duration = .seconds(60), timeout: Duration = .seconds(10),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.timeToLive = timeToLive
-    self.limit = limit
+    self.timeout = timeout
     self.clock = HostClock(clock)
   }
 
@@ -33,8 +33,8 @@ public struct SystemResolver: HostResolver {
   /// - Throws: `HostError.noSuchHost`, `HostError.resolverFailed`, `HostError.resolverTimedOut`.
   public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
     let host = host.description
-    let error = HostError(.resolverTimedOut, "the system did not answer within \(limit).", host: host)
-    let addresses = try await withTimeLimit(limit, on: clock, else: error) { [lookups] in
+    let error = HostError(.resolverTimedOut, "the system did not answer within \(timeout).", host: host)
+    let addresses = try await withTimeLimit(timeout, on: clock, else: error) { [lookups] in
       try await lookups.addresses(of: host)
     }
     return HostResolution(addresses, timeToLive: timeToLive, source: name)

@@ -7,7 +7,7 @@ extension Inspector.Exchange {
     func since(_ time: UInt64) -> Duration {
       .nanoseconds(time > slot.beginning ? Int64(clamping: time - slot.beginning) : 0)
     }
-    let failed = raw.error.map { Failure($0, hasAnswer: raw.response != nil) }
+    let failed = raw.error.map { Failure($0, hasResponse: raw.response != nil) }
     var response = raw.response
     response?.trailers = raw.trailers
     let metrics = response?.metrics
@@ -54,10 +54,10 @@ extension Inspector.Exchange.Source {
 }
 
 extension Inspector.Exchange.Failure {
-  init(_ error: any Error, hasAnswer: Bool) {
+  init(_ error: any Error, hasResponse: Bool) {
     let message = error.redacted
     guard let transport = Self.transportError(in: error) else {
-      self.init(message: message, phase: hasAnswer && !(error is CancellationError) ? .receiving : nil)
+      self.init(message: message, phase: hasResponse && !(error is CancellationError) ? .receiving : nil)
       return
     }
     self.init(message: message, phase: transport.phase == .unknown ? nil : transport.phase)
@@ -84,10 +84,10 @@ extension Inspector.Exchange.Attempt {
     address =
       raw.metrics?.address ?? raw.error.flatMap { Inspector.Exchange.Failure.transportError(in: $0)?.address }
       ?? raw.address
-    at = since(raw.began).milliseconds
+    start = since(raw.began).milliseconds
     time = raw.ended.map { max(0, (since($0) - since(raw.began)).milliseconds) }
     status = raw.status
-    failure = raw.error.map { Inspector.Exchange.Failure($0, hasAnswer: false) }
+    failure = raw.error.map { Inspector.Exchange.Failure($0, hasResponse: false) }
     isConnectionReused = raw.metrics?.isConnectionReused
   }
 
@@ -109,6 +109,6 @@ extension Inspector.Exchange.Attempt {
       isConnectionReused = nil
       time = nil
     }
-    at = 0
+    start = 0
   }
 }

@@ -23,7 +23,7 @@ extension Inspector.Exchange {
   /// - Parameter replacement: The text that replaces secrets.
   public func swiftStub(replacement: String = Redaction.standard.replacement) -> String? {
     guard let response else { return nil }
-    let source = SwiftSource.answer(response, isHead: request.method == "HEAD")
+    let source = SwiftSource.response(response, isHead: request.method == "HEAD")
     return SwiftSource.stub(request.method, Self.url(request.url, replacement), source).joined(separator: "\n")
   }
 

@@ -99,7 +99,7 @@ extension Inspector {
       /// The address that was dialed, or was to be dialed.
       public let address: String?
       /// The start, in milliseconds after the exchange began.
-      public let at: Double
+      public let start: Double
       /// The time in milliseconds until there was a head or an error; `nil` until then.
       public let time: Double?
       /// The status of the response.
@@ -151,9 +151,9 @@ extension Inspector.Exchange {
     id = fields["_id"]?.int ?? 0
     let error = fields["_error"]?.string
     failure = error.map { Failure(message: $0, phase: fields["_phase"]?.string.map { TransportError.Phase($0) }) }
-    let hasAnswer = entry.response.status != 0
-    state = fields["_state"]?.string.map { State($0) } ?? (error == nil && hasAnswer ? .finished : .failed)
-    source = fields["_source"]?.string.map { Source($0) } ?? (hasAnswer ? .network : nil)
+    let hasResponse = entry.response.status != 0
+    state = fields["_state"]?.string.map { State($0) } ?? (error == nil && hasResponse ? .finished : .failed)
+    source = fields["_source"]?.string.map { Source($0) } ?? (hasResponse ? .network : nil)
     attempts = fields["_attempts"]?.array?.map { Attempt($0) } ?? []
     isConnectionReused = fields["_reused"]?.bool
   }
@@ -179,7 +179,7 @@ extension Inspector.Exchange {
 extension Inspector.Exchange.Attempt {
   init(_ json: JSONValue) {
     address = json["address"]?.string
-    at = json["at"]?.double ?? 0
+    start = json["at"]?.double ?? 0
     time = json["time"]?.double
     status = json["status"]?.int
     failure = json["error"]?.string.map {
@@ -189,7 +189,7 @@ extension Inspector.Exchange.Attempt {
   }
 
   var json: JSONValue {
-    var fields: [String: JSONValue] = ["at": JSONValue(at)]
+    var fields: [String: JSONValue] = ["at": JSONValue(start)]
     if let address { fields["address"] = JSONValue(address) }
     if let time { fields["time"] = JSONValue(time) }
     if let status { fields["status"] = JSONValue(status) }

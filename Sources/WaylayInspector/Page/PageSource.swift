@@ -1027,7 +1027,7 @@ enum PageSource {
 
     const phaseNames = {
       blocked: 'Waiting for a turn', dns: 'Resolving the name', connect: 'Connecting', ssl: 'TLS handshake', send: 'Sending',
-      wait: 'Waiting for the answer', receive: 'Receiving',
+      wait: 'Waiting for the response', receive: 'Receiving',
     };
     let tab = 'overview';
 
@@ -1103,7 +1103,7 @@ enum PageSource {
 
     const phaseWords = (phase) => ({
       resolving: 'resolving the name', connecting: 'connecting', securing: 'setting up TLS', handshake: 'setting up TLS',
-      tls: 'setting up TLS', sending: 'sending the request', waiting: 'waiting for the answer', receiving: 'receiving the answer',
+      tls: 'setting up TLS', sending: 'sending the request', waiting: 'waiting for the response', receiving: 'receiving the response',
     })[phase] ?? phase;
 
     function messageView(fields, others, body, title) {
@@ -1121,7 +1121,7 @@ enum PageSource {
         requestBody(row), 'Body'),
       response: (row) => (row.status || row.entry.response?.content?.text
         ? messageView(row.entry.response?.headers, [], responseBody(row), 'Body')
-        : [make('p', { class: 'note' }, row.state === 'open' ? 'No answer yet.' : 'There was no answer.')]),
+        : [make('p', { class: 'note' }, row.state === 'open' ? 'No response yet.' : 'There was no response.')]),
     };
 
     function showTab(name) {
@@ -1256,9 +1256,9 @@ enum PageSource {
 
     async function ask(path, method = 'POST') {
       // The field makes other origins ask first, and the server lets none of them.
-      const answer = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(text || `The server answered ${answer.status}`);
+      const response = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
+      const text = await response.text();
+      if (!response.ok) throw new Error(text || `The server answered ${response.status}`);
       return text;
     }
 
@@ -1275,7 +1275,7 @@ enum PageSource {
     async function showStub(row) {
       try {
         const source = await ask(`entries/${encodeURIComponent(row.id)}/stub`, 'GET');
-        showSheet('Stub', make('p', { class: 'note' }, 'For a test, with what was recorded as its answer:'),
+        showSheet('Stub', make('p', { class: 'note' }, 'For a test, with what was recorded as its response:'),
           make('pre', { class: 'body wide' }, source),
           make('div', { class: 'line' }, make('button', { onclick: () => copy(source, 'Stub') }, 'Copy'),
             make('button', { onclick: () => $('sheet').close() }, 'Close')));
@@ -1440,9 +1440,9 @@ enum PageSource {
         facts([
           ['host:example.com', 'the host, or one beneath it; * stands for anything'],
           ['status:4xx', 'also status:404, status:400-499, status:>=400'],
-          ['method:post', 'the method'], ['type:json', 'the media type of the answer, or a part of it'],
-          ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the answer: b, kb, mb, gb, by 1024'],
-          ['body:"not found"', 'a text in the body of the request or the answer'],
+          ['method:post', 'the method'], ['type:json', 'the media type of the response, or a part of it'],
+          ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the response: b, kb, mb, gb, by 1024'],
+          ['body:"not found"', 'a text in the body of the request or the response'],
           ['source:mocked', 'who answered: network, archive, mocked'], ['state:failed', 'open, finished or failed; also phase:connecting'],
           ['url: header: error:', 'a text in these'], ['anything else', 'a text in the method, URL, header fields, address or error'],
         ]),

@@ -56,7 +56,7 @@ extension Inspector {
   /// concurrently, and the outcome of each. Without it, only the address that finally responded is known.
   public var attempts: some RequestInterceptor {
     memory.withLock { $0.watchesAttempts = true }
-    return AttemptLink(clock: clock)
+    return AttemptInterceptor(clock: clock)
   }
 }
 

@@ -1,6 +1,7 @@
 import WaylayCore
 
-/// Which link belongs before which in a chain, and why: what the page "Which order" says, checked at registration.
+/// Which interceptor belongs before which in a chain, and why: what the page "Which order" says, checked at
+/// registration.
 enum Order {
   /// Names of types, because some are of products that this one does not know.
   static let pairs: [(first: String, then: String, reason: String)] = [
@@ -29,11 +30,11 @@ enum Order {
   ]
 }
 
-/// A link of this product.
-protocol ShelfLink: ChainValidating {}
+/// An interceptor of this product.
+protocol OrderedInterceptor: ChainValidating {}
 
-extension ShelfLink {
-  /// Which links stand on the wrong side of it.
+extension OrderedInterceptor {
+  /// Which interceptors stand on the wrong side of it.
   public func problems(in chain: InterceptorChain) -> [String] { misplaced(in: chain) }
 
   func misplaced(in chain: InterceptorChain) -> [String] {

@@ -15,7 +15,7 @@ extension Cassette {
     /// Plays nothing and records everything: the new file replaces the old one.
     public static let all = Mode(description: "all")
     /// Plays nothing, asks the server, and keeps the file: `.cassette` and `withCassette` of `WaylayTesting` then report
-    /// how the answers differ in shape from those in the file.
+    /// how the responses differ in shape from those in the file.
     public static let compare = Mode(description: "compare")
     /// Plays, unless the environment variable `WAYLAY_RECORD` says what to record, `once`,
     /// `newEpisodes` or `all`, or to `compare`.

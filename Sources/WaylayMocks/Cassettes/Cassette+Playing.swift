@@ -45,7 +45,7 @@ extension Cassette {
     state.withLock { state in
       let fitting = state.tracks.indices.filter { fits(state.tracks[$0], asked) }
       let free = fitting.filter { state.tracks[$0].uses == 0 }
-      // Of requests that differ in what is not compared, each had better get its own answer.
+      // Of requests that differ in what is not compared, each had better get its own response.
       let best = free.count > 1 ? free.first { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : nil
       guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return nil }
       state.tracks[index].uses += 1
@@ -83,7 +83,7 @@ extension Cassette {
     track.accepts(asked, options.matching) && options.matcher?(track.question.request, asked.request) != false
   }
 
-  /// Says what is different in a request that gets its answer all the same.
+  /// Says what is different in a request that gets its response all the same.
   private func compare(_ asked: ComparedRequest, with track: Track) {
     // Some programs leave out bodies that they have measured.
     let isKnown = !track.question.body.isEmpty || track.entry.request.bodySize ?? 0 <= 0
@@ -152,7 +152,7 @@ extension HAR.Entry {
     extensions["_error"] = "URLError \(code.rawValue)"
   }
 
-  /// Writes down that nobody has read the answer to its end.
+  /// Writes down that nobody has read the response to its end.
   mutating func abandon() {
     extensions["_abandoned"] = true
   }
@@ -182,7 +182,7 @@ extension Track {
       Self.code(ofBrowser: browserError), message: "the exchange failed when it was recorded: \(browserError)")
   }
 
-  /// What a client sees of an entry without an answer.
+  /// What a client sees of an entry without a response.
   static func silence(_ request: InterceptedRequest) -> TransportError {
     TransportError(.networkConnectionLost, message: "there was no response when the cassette was recorded.")
   }

@@ -174,7 +174,7 @@ final class RecordedExchange: Sendable {
     received = BodyCopy(limit: cassette.options.bodyLimit, stopwatch)
   }
 
-  /// The answer for the app.
+  /// The response for the app.
   func answered(_ response: InterceptedResponse) -> InterceptedResponse {
     let head = stopwatch.elapsed()
     state.withLock { state in

@@ -29,7 +29,7 @@ extension Stub {
     let request = InterceptedRequest(method, url, fields: fields, body: body.isEmpty ? .empty : .data(body))
     let facts = RequestFacts(request, body: body)
     return Redaction.$hidesNothing.withValue(showsSecrets) {
-      let source = SwiftSource.answer(response, isHead: method == .head) { Redaction.hides($0) }
+      let source = SwiftSource.response(response, isHead: method == .head) { Redaction.hides($0) }
       return StubSource.text(for: facts, response: source)
     }
   }

@@ -17,9 +17,9 @@ extension MockResponse {
   /// byte on.
   ///
   /// ```swift
-  /// .file(video).delay(.milliseconds(200)).total(.seconds(5))
+  /// .file(video).delay(.milliseconds(200)).duration(.seconds(5))
   /// ```
-  public func total(_ duration: Duration) -> MockResponse {
+  public func duration(_ duration: Duration) -> MockResponse {
     with { copy in
       copy.note(duration.delayDefect)
       copy.timing.total = duration == .zero ? nil : duration

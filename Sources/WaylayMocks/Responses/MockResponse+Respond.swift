@@ -122,16 +122,16 @@ struct PreparedResponse: Sendable {
   func response(to facts: RequestFacts) -> InterceptedResponse? {
     guard facts.method != "HEAD" else { return nil }
     let url = facts.url.url
-    var answer: InterceptedResponse
+    var response: InterceptedResponse
     if let known = last.withLock({ $0 }), known.url == url {
       guard !known.keepsHead else { return known }
-      answer = known
-      answer.keepHead()
+      response = known
+      response.keepHead()
     } else {
-      answer = InterceptedResponse(status: status, fields: fields, url: url, body: body, source: .mock)
+      response = InterceptedResponse(status: status, fields: fields, url: url, body: body, source: .mock)
     }
-    last.withLock { $0 = answer }
-    return answer
+    last.withLock { $0 = response }
+    return response
   }
 }
 
@@ -209,7 +209,7 @@ extension MockResponse {
   }
 }
 
-/// What answers take from outside: the time, chance, and the task that the code of a stub runs in.
+/// What responses take from outside: the time, chance, and the task that the code of a stub runs in.
 package struct MockEnvironment: Sendable {
   /// What delays wait on.
   package let clock: any Clock<Duration>

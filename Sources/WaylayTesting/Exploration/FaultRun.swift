@@ -10,13 +10,14 @@ struct FaultPlan: Sendable, Hashable {
     case cancelled, tooMany, notModified, stalled, cancelledInBody, cutFirst, unavailableForLong, refusedForLong
     case unauthorizedForLong, resetForLong
 
-    /// Whether the server's answer is the same, so that the test must pass as before.
+    /// Whether the server's response is the same, so that the test must pass as before.
     var isHarmless: Bool { self == .everyByte || self == .oneChunk }
 
     /// Whether a part of the body arrives.
     var cutsBody: Bool { [.resetAfterHead, .cutMiddle, .cutEnd, .cutFirst].contains(self) }
 
-    /// Whether nothing of an answer arrives, or another answer: what a client does then, it may do with half a body too.
+    /// Whether nothing of a response arrives, or another response: what a client does then, it may do with half a body
+    /// too.
     var isWhole: Bool {
       [.refused, .resetBeforeHead, .silence, .unavailable, .resetForLong, .refusedForLong].contains(self)
     }
@@ -101,7 +102,7 @@ struct FaultPlan: Sendable, Hashable {
 
 /// One run of a test: its exchanges, the fault that one of them meets, and what comes of it.
 final class FaultRun: Sendable {
-  /// A request of the run, and what is known of its answer.
+  /// A request of the run, and what is known of its response.
   struct Exchange: Sendable {
     var request: InterceptedRequest
     var body: Data
@@ -125,7 +126,7 @@ final class FaultRun: Sendable {
     var events = 0
     /// How often the fault has met a request.
     var strikes = 0
-    /// The credentials that are refused, from the first strike to the next answer to another request.
+    /// The credentials that are refused, from the first strike to the next response to another request.
     var refusedCredentials: String?
     var isCancelled = false
     /// The number of requests that were begun after the cancellation.
@@ -231,7 +232,7 @@ final class FaultRun: Sendable {
     }
   }
 
-  /// Notes the head of an answer that the fault has not met.
+  /// Notes the head of a response that the fault has not met.
   func answered(_ number: Int, _ response: InterceptedResponse) {
     state.withLock { state in
       state.events += 1
@@ -261,8 +262,8 @@ final class FaultRun: Sendable {
   var progress: [Int] { [state.withLock { $0.events }, clock.sleepers] }
 }
 
-/// The link before a mock that notes what passes, and does what the plan of the run says.
-struct FaultLink: RequestInterceptor {
+/// The interceptor before a mock that notes what passes, and does what the plan of the run says.
+struct FaultInterceptor: RequestInterceptor {
   let run: FaultRun
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {

@@ -76,7 +76,7 @@ extension MockScope {
     guard let worst = drifts.first?.severity else { return }
     let list = drifts.prefix(50).map { "\n  \($0)" }.joined() + (drifts.count > 50 ? "\n  …" : "")
     IssueReport.report(
-      "The server's answers are no longer those of the cassette \(cassette.file.lastPathComponent), which is unchanged:"
+      "The server's responses are no longer those of the cassette \(cassette.file.lastPathComponent), which is unchanged:"
         + list, severity: worst == .error ? .error : .warning, at: cassette.location)
   }
 }

@@ -63,7 +63,7 @@ final class AirGap: Sendable {
       """)
   }
 
-  /// The last link of an air-gapped mock's chain: what stubs let pass ends here.
+  /// The last interceptor of an air-gapped mock's chain: what stubs let pass ends here.
   struct Refusal: RequestInterceptor {
     var gap: AirGap?
 

@@ -16,7 +16,7 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// Each scope has its own registry: tests that run in parallel with different answers for the same URL do not
+/// Each scope has its own registry: tests that run in parallel with different responses for the same URL do not
 /// interfere, whichever tasks and helpers make their sessions.
 ///
 /// Task-local values do not reach `Task.detached`, dispatch queues and threads. Code that runs there uses a session
@@ -79,11 +79,12 @@ public final class MockScope: Sendable {
     let registry = InterceptorRegistry(configuration: .ephemeral)
     // What the cassette of an air-gapped test records comes from the network.
     let last: (any RequestInterceptor)? = cassette ?? AirGap.current.map { AirGap.Refusal(gap: $0) }
-    let links = ([FaultRun.current.map { FaultLink(run: $0) }, mock, last] as [(any RequestInterceptor)?]).compactMap(
-      \.self)
+    let interceptors =
+      ([FaultRun.current.map { FaultInterceptor(run: $0) }, mock, last] as [(any RequestInterceptor)?]).compactMap(
+        \.self)
     // Every scheme, and requests of the stubs' own closures too: what is not answered here must not be sent.
     registry.coverOwnRequests()
-    registry.register(InterceptorChain(.default, for: .any) { links })
+    registry.register(InterceptorChain(.default, for: .any) { interceptors })
     self.init(mock: mock, registry: registry, intercepting: sessions, cassette: cassette)
     watchForLateUse()
   }

@@ -59,7 +59,7 @@
       static let configuration = CommandConfiguration(
         abstract: "Add the entries of an exported file; makes the archive where there is none.",
         discussion: """
-          Into an archive that is there already, answers that vary by request fields or belong to a user are added, but \
+          Into an archive that is there already, responses that vary by request fields or belong to a user are added, but \
           not found again: \
           their digests are those of the other archive. Import into an empty directory where that matters. With --json: \
           {"added": 3}.

@@ -57,7 +57,7 @@
       static let configuration = CommandConfiguration(
         abstract: "Show what is stored for a URL: heads, how long they may be used, and with --body a body.",
         discussion: """
-          With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "facts": [{"name", \
+          With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "metadata": [{"name", \
           "value"}]]}. \
           Status 1 when nothing is stored.
           """)

@@ -148,8 +148,8 @@
     }
   }
 
-  /// A stored answer as the tool prints it. The URL is as the archive has it: an app that keeps no query values has none
-  /// here.
+  /// A stored response as the tool prints it. The URL is as the archive has it: an app that keeps no query values has
+  /// none here.
   struct EntryRow: Encodable {
     struct Pair: Encodable {
       let name: String
@@ -173,7 +173,7 @@
     let isWhole: Bool?
     /// With all that is known of it.
     let fields: [Pair]?
-    let facts: [Pair]?
+    let metadata: [Pair]?
 
     init(_ entry: StoredEntry, _ now: Date, isWhole: Bool = false) {
       let response = ArchivedResponse(entry)
@@ -184,7 +184,7 @@
       isFresh = response?.isFresh(at: now)
       self.isWhole = response?.isWhole
       fields = isWhole ? response?.fields.map { Pair(name: $0.name.rawName, value: $0.value) } : nil
-      facts = isWhole ? response?.metadata(at: now).map { Pair(name: $0.name, value: $0.value) } : nil
+      metadata = isWhole ? response?.metadata(at: now).map { Pair(name: $0.name, value: $0.value) } : nil
     }
 
     private var state: String { isFresh.map { $0 ? "fresh" : "stale" } ?? "not understood" }
@@ -198,7 +198,7 @@
 
     /// On many.
     var details: String {
-      let known = Table.lines((facts ?? []).map { ["  " + $0.name, $0.value] })
+      let known = Table.lines((metadata ?? []).map { ["  " + $0.name, $0.value] })
       return ([text] + known + (fields ?? []).map { "  \($0.name): \($0.value)" }).joined(separator: "\n")
     }
   }

@@ -40,7 +40,7 @@
       }
     }
 
-    /// Why a load failed: the innermost reason that one of the links gives.
+    /// Why a load failed: the innermost reason that one of the interceptors gives.
     private init(loading error: URLError) {
       if let cause = error.cause(as: ArchiveError.self), cause.code == .notStored || cause.code == .forbiddenByRequest {
         self.init(cause)
@@ -76,7 +76,7 @@
     case done = 0
     /// What was asked for failed: a check found something, nothing matched.
     case failed = 1
-    /// The network gave no answer.
+    /// The network gave no response.
     case network = 2
     /// Nothing is stored, or no stub is there, for a request that must not go to the network.
     case absent = 3

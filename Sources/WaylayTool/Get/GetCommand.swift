@@ -23,7 +23,7 @@
     @Argument(help: "The URL.") var url: String
     @OptionGroup var asked: RequestOptions
     @OptionGroup var ways: RouteOptions
-    @Option(help: ArgumentHelp("Keep answers in this archive, and use what it has.", valueName: "directory"))
+    @Option(help: ArgumentHelp("Keep responses in this archive, and use what it has.", valueName: "directory"))
     var archive: String?
     @Option(
       help: ArgumentHelp("The key of an encrypted archive, in a file. Or in WAYLAY_ARCHIVE_KEY.", valueName: "file"))
@@ -38,7 +38,7 @@
       help: ArgumentHelp("Write what was sent and received to an HTTP archive, without credentials.", valueName: "file")
     )
     var har: String?
-    @Flag(name: .shortAndLong, help: "Print the head of the answer before its body.") var include = false
+    @Flag(name: .shortAndLong, help: "Print the head of the response before its body.") var include = false
     @Flag(help: "End with status 1 when the HTTP status is 400 or more.") var fail = false
     @OptionGroup var target: FileOptions
     @OptionGroup var secrets: RedactionOptions
@@ -47,7 +47,8 @@
     func validate() throws {
       if offline, archive == nil { throw ValidationError("--offline needs an archive: name it with --archive.") }
       if mocks != nil, archive != nil {
-        throw ValidationError("--mocks answers every request: leave out --archive, where its answers would be stored.")
+        throw ValidationError(
+          "--mocks answers every request: leave out --archive, where its responses would be stored.")
       }
       if include, common.json { throw ValidationError("--json includes the head: leave out -i.") }
     }

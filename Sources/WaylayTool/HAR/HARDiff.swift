@@ -7,7 +7,7 @@
   extension HARCommand {
     struct Diff: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Say how the answers in a new recording differ in shape from those in an old one.",
+        abstract: "Say how the responses in a new recording differ in shape from those in an old one.",
         discussion: """
           Values do not matter: what is gone or of another kind is an error, what may be null or missing a warning, what \
           is new a note. Both archives are redacted first. Ends with 1 when there are errors, with --strict when there is \

@@ -156,7 +156,7 @@
       static let configuration = CommandConfiguration(
         abstract: "Say where a request to a URL would go, and why. Nothing is dialled but a resolver.",
         discussion: """
-          Status 2 when a resolver was asked and gave no answer. With --json: {"host", "rule", "summary", "candidates": \
+          Status 2 when a resolver was asked and gave no response. With --json: {"host", "rule", "summary", "candidates": \
           [{"address", \
           "source", "state", "isStale"}], "error"}.
           """)

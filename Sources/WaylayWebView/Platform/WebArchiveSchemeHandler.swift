@@ -42,13 +42,13 @@
 
     private func answer(_ task: any WKURLSchemeTask) async {
       do {
-        guard let own = task.request.url, let url = PageAnswer.url(for: own, scheme: scheme) else {
+        guard let own = task.request.url, let url = PageResponse.url(for: own, scheme: scheme) else {
           throw URLError(.unsupportedURL)
         }
         var request = task.request
         request.url = url
         let response = try await registry.load(request)
-        guard let head = PageAnswer.head(response, for: own) else { throw URLError(.cannotParseResponse) }
+        guard let head = PageResponse.head(response, for: own) else { throw URLError(.cannotParseResponse) }
         guard !Task.isCancelled else { return }
         task.didReceive(head)
         for try await chunk in response.body {
@@ -79,8 +79,8 @@
     @discardableResult
     public func loadArchived(_ request: URLRequest, from registry: InterceptorRegistry) async throws -> WKNavigation {
       let response = try await registry.load(request)
-      let data = try await response.body.collect(upTo: PageAnswer.limit)
-      guard let head = PageAnswer.head(response, for: response.url) else { throw URLError(.cannotParseResponse) }
+      let data = try await response.body.collect(upTo: PageResponse.limit)
+      guard let head = PageResponse.head(response, for: response.url) else { throw URLError(.cannotParseResponse) }
       var shown = request
       shown.url = response.url
       // https://developer.apple.com/documentation/webkit/wkwebview/loadsimulatedrequest(_:response:responsedata:)

@@ -211,7 +211,7 @@
         response.body = .slowly(response.body)
         return response
       case "upload":
-        // A link may send bytes of its own, which can be read again.
+        // An interceptor may send bytes of its own, which can be read again.
         guard request.urlRequest.value(forHTTPHeaderField: "X-Lost") != nil, let bytes = request.body.inMemory else {
           return try await next(request)
         }

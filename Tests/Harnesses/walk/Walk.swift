@@ -6,7 +6,7 @@ import WaylayCore
   import FoundationNetworking
 #endif
 
-/// A link as apps have them: it changes the request and sends it on.
+/// An interceptor as apps have them: it changes the request and sends it on.
 private struct AddToken: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request

@@ -128,7 +128,7 @@ struct SecretTests {
         $0.logger = .recording(lines)
         $0.willStore = { candidate in lines.add("\(candidate)") }
       }
-      try await archive.opened()
+      try await archive.waitUntilOpen()
       let said = try await run(archive, wall) + lines.all
       #expect(said.count > 50)
       for text in said {

@@ -133,7 +133,7 @@ struct LoadModeTests {
     let wall = Wall()
     let site = Site(origin, ArchiveCache(at: URL(fileURLWithPath: "/dev/null/archive")), wall: wall)
     #expect(try await site.get("/hello").text == "hello")
-    let error7 = await failure { try await site.archive.opened() }
+    let error7 = await failure { try await site.archive.waitUntilOpen() }
     #expect(error7 is ArchiveError)
     site.archive.mode = .offline
     let error = await failure { try await site.get("/hello") }

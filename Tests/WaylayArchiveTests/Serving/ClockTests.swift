@@ -12,7 +12,7 @@ struct ClockTests {
     _ body: (ArchiveCache, ScriptedNext) async throws -> Void
   ) async throws {
     let archive = ArchiveCache(at: directory) { $0.now = now }
-    try await archive.opened()
+    try await archive.waitUntilOpen()
     try await body(archive, ScriptedNext())
     await archive.close()
   }

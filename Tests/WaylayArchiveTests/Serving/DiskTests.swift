@@ -14,7 +14,7 @@ struct DiskTests {
   ) async throws {
     let archive = ArchiveCache(at: directory) { $0.now = { wall.now } }
     let site = Site(origin, archive, wall: wall)
-    try await archive.opened()
+    try await archive.waitUntilOpen()
     try await body(site)
     site.session.invalidateAndCancel()
     site.registry.invalidate()
@@ -119,7 +119,7 @@ struct DiskTests {
     try await withDirectory { directory in
       let owner = try DiskStore(at: directory)
       let second = Site(origin, ArchiveCache(at: directory), wall: wall)
-      let error = await failure { try await second.archive.opened() }
+      let error = await failure { try await second.archive.waitUntilOpen() }
       #expect((error as? ArchiveError)?.code == .locked)
       #expect(try await second.get("/hello").text == "hello")
       second.session.invalidateAndCancel()

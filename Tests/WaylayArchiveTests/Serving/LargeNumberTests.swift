@@ -110,7 +110,7 @@ struct LargeNumberTests {
   }
 
   @Test(
-    "a body that a link says is longer than any, or shorter than none, is read as it comes",
+    "a body that an interceptor says is longer than any, or shorter than none, is read as it comes",
     arguments: [Int64.max, .max - 1, -1, .min])
   func lengths(_ length: Int64) async throws {
     let archive = ArchiveCache(.memory(limits: StoreLimits(bytes: .max, entryBytes: .max)))

@@ -231,7 +231,9 @@ struct NetworkTimeoutTests {
     try await ended.wait()
   }
 
-  @Test("what a link throws for reasons of its own is not hidden behind a stale answer; a network that is not there is")
+  @Test(
+    "what an interceptor throws for reasons of its own is not hidden behind a stale answer; a network that is not there is"
+  )
   func links() async throws {
     struct Broken: Error {}
     let archive = try await archive()

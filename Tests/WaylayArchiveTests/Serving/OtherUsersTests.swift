@@ -26,7 +26,7 @@ struct OtherUsersTests {
         let archive = ArchiveCache(storage) {
           if isPartitioned { $0.partition = { $0.value(forHTTPHeaderField: "Authorization") } }
         }
-        try await archive.opened()
+        try await archive.waitUntilOpen()
         let script = ScriptedNext()
         script.answers("old", [.cacheControl: "max-age=1000"])
         for user in ["ada", "bob"] {

@@ -44,7 +44,7 @@ struct OverLimitTests {
     try directory.write(Data("mine".utf8), "notes.txt")
     let lines = Locked<[String]>([])
     let archive = ArchiveCache(.disk(at: directory.url, options: .init(logger: .keeping(lines))))
-    let error = await failure { try await archive.opened() }
+    let error = await failure { try await archive.waitUntilOpen() }
     #expect((error as? ArchiveError)?.code == .foreignFormat)
     #expect(lines.withLock { $0.count { $0.contains("could not be opened") } } == 1)
     archive.invalidate()
@@ -53,7 +53,7 @@ struct OverLimitTests {
     let other = ArchiveCache(.disk(at: directory.url, options: .init(logger: .keeping(lines)))) {
       $0.logger = .keeping(own)
     }
-    _ = await failure { try await other.opened() }
+    _ = await failure { try await other.waitUntilOpen() }
     #expect(lines.withLock { $0.count } == 1 && own.withLock { $0.contains { $0.contains("could not be opened") } })
     other.invalidate()
   }

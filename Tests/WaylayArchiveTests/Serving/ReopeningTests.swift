@@ -53,7 +53,7 @@ struct ReopeningTests {
     let time = Locked(UInt64(1_000_000_000))
     let archive = archive(options, time)
     var events = archive.events().makeAsyncIterator()
-    await #expect(throws: ArchiveError.self) { try await archive.opened() }
+    await #expect(throws: ArchiveError.self) { try await archive.waitUntilOpen() }
     #expect(!archive.isOpen)
     isFailing.withLock { $0 = false }
     // Within the second, nobody asks the disk again.
@@ -76,11 +76,11 @@ struct ReopeningTests {
     let other = try directory.store()
     let time = Locked(UInt64(1_000_000_000))
     let archive = archive(.init(logger: .silent), time)
-    let error = await #expect(throws: ArchiveError.self) { try await archive.opened() }
+    let error = await #expect(throws: ArchiveError.self) { try await archive.waitUntilOpen() }
     #expect(error?.code == .locked)
     await other.close()
     time.withLock { $0 += 1_000_000_000 }
-    try await archive.opened()
+    try await archive.waitUntilOpen()
     #expect(archive.isOpen)
     await archive.close()
   }
@@ -105,8 +105,8 @@ struct ReopeningTests {
         }
       }
       let (first, second) = (archive(), archive())
-      try await first.opened()
-      try await second.opened()
+      try await first.waitUntilOpen()
+      try await second.waitUntilOpen()
       // The contents alone go: the directory is the same one.
       for file in try FileManager.default.contentsOfDirectory(atPath: place.url.path) {
         try FileManager.default.removeItem(at: place.url.appendingPathComponent(file))
@@ -117,7 +117,7 @@ struct ReopeningTests {
       _ = try await first.load(address, script)
       #expect(first.isOpen)
       let third = archive()
-      try await third.opened()
+      try await third.waitUntilOpen()
       for archive in [third, second, first] { await archive.close() }
     }
   }
@@ -157,8 +157,8 @@ struct ReopeningTests {
   func shared() async throws {
     let first = archive()
     let second = ArchiveCache(.disk(at: directory.url, limits: StoreLimits(bytes: 1 << 20)))
-    try await first.opened()
-    try await second.opened()
+    try await first.waitUntilOpen()
+    try await second.waitUntilOpen()
     _ = try await first.load(address, script)
     #expect(try await second.usage.count == 1)
     #expect(second.limits == first.limits)
@@ -180,11 +180,11 @@ struct ReopeningTests {
   func dropped(isInvalidated: Bool) async throws {
     for round in 0..<40 {
       var old: ArchiveCache? = archive()
-      try await old?.opened()
+      try await old?.waitUntilOpen()
       if isInvalidated { old?.invalidate() }
       let new = archive()
       old = nil
-      try await new.opened()
+      try await new.waitUntilOpen()
       #expect(new.isOpen, "round \(round)")
       await new.close()
     }
@@ -194,7 +194,7 @@ struct ReopeningTests {
   func invalidatedAtOnce() async throws {
     for _ in 0..<20 { archive().invalidate() }
     let last = archive()
-    try await last.opened()
+    try await last.waitUntilOpen()
     await last.close()
     // The openings of the others end in the background, and each gives the directory back.
     let deadline = ContinuousClock.now + .seconds(60)
@@ -212,12 +212,12 @@ struct ReopeningTests {
     @Test("is not tried again with a wrong key, nor shared")
     func keys() async throws {
       let first = archive(.init(encryptionKey: { StoreKind.key }, logger: .silent))
-      try await first.opened()
+      try await first.waitUntilOpen()
       for key in [SymmetricKey(size: .bits256), nil] {
         var options = DiskStore.Options(logger: .silent)
         if let key { options.encryptionKey = { key } }
         let other = archive(options)
-        let error = await #expect(throws: ArchiveError.self) { try await other.opened() }
+        let error = await #expect(throws: ArchiveError.self) { try await other.waitUntilOpen() }
         #expect(error?.code == .wrongKey)
         await other.close()
       }

@@ -83,12 +83,12 @@
       try await withDirectory { directory in
         let script = origin("key-order, params, except=(\"q\" \"p\")")
         let first = ArchiveCache(at: directory) { $0.keepsQueryValues = keepsQueryValues }
-        try await first.opened()
+        try await first.waitUntilOpen()
         _ = try await get("?q=1&p=2&utm=a", first, script)
         await first.close()
         let second = ArchiveCache(at: directory) { $0.keepsQueryValues = keepsQueryValues }
         second.mode = .offline
-        try await second.opened()
+        try await second.waitUntilOpen()
         #expect(try await get("?p=2&q=1&utm=z", second, script) == "for q=1&p=2&utm=a")
         let error = await failure { try await get("?p=2&q=2", second, script) }
         #expect(cause(error)?.code == .notStored)

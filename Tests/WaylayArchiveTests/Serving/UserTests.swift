@@ -224,7 +224,7 @@ struct UserTests {
     }
   }
 
-  @Test("a token link before the archive keeps its users apart, as the documentation of ArchiveCache says")
+  @Test("a token interceptor before the archive keeps its users apart, as the documentation of ArchiveCache says")
   func orderOfLinks() async throws {
     let origin = try await TestOrigin.start()
     origin.reply(to: "/me") { request in
@@ -318,7 +318,7 @@ struct UserTests {
         #expect(bytes.range(of: Data("pl4nted-secret".utf8)) == nil, "\(file)")
       }
       let next = ArchiveCache(at: directory)
-      try await next.opened()
+      try await next.waitUntilOpen()
       let later = try await next.load(script, context: session)
       #expect(later.response.source == .archive && later.response.fields[.setCookie] == nil)
       await next.close()

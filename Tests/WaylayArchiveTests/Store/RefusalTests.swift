@@ -23,7 +23,7 @@ struct RefusalTests {
     #expect(error?.code == .directoryUnusable)
     #expect(error?.message.contains("file URL") == true && "\(String(describing: error))".contains("s3cret") == false)
     let archive = ArchiveCache(at: url)
-    #expect(await code { try await archive.opened() } != nil)
+    #expect(await code { try await archive.waitUntilOpen() } != nil)
     await archive.close()
     let store = MemoryStore()
     #expect(await code { try await store.export(to: url) }?.code == .directoryUnusable)

@@ -85,7 +85,7 @@ struct TransientTests {
     origin.reply(to: "/file") { _ in Reply(200, [("Cache-Control", "max-age=1000")], .whole(body)) }
     let archive = ArchiveCache(.disk(at: directory.url, options: options(faults))) { $0.now = { wall.now } }
     let site = Site(origin, archive, wall: wall)
-    try await archive.opened()
+    try await archive.waitUntilOpen()
     try await site.get("/file")
     try await archive.store.flush()
     #expect(try await archive.store.usage.count == 1)

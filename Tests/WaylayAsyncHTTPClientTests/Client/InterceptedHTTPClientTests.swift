@@ -10,7 +10,7 @@
 
   @Suite("InterceptedHTTPClient", .timeLimit(.minutes(5)))
   struct InterceptedHTTPClientTests {
-    /// Runs a test with a client of the app's, and a chain of one link.
+    /// Runs a test with a client of the app's, and a chain of one interceptor.
     private func withClient(
       _ link: Link = Link(), _ body: (InterceptedHTTPClient, HTTPClient) async throws -> Void
     ) async throws {
@@ -63,7 +63,7 @@
       #expect(seen.all == ["5 true", "5 true", "5 true", "5 false", "-1 false"])
     }
 
-    @Test("throws what the client throws, and what a link throws in its place")
+    @Test("throws what the client throws, and what an interceptor throws in its place")
     func errors() async throws {
       try await withOrigin { origin in
         let never = HTTPClientRequest(url: origin.url("/never").absoluteString)

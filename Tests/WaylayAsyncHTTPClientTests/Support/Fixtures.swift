@@ -33,7 +33,7 @@
   }
 
   extension InterceptorRegistry {
-    /// A chain of one link over AsyncHTTPClient.
+    /// A chain of one interceptor over AsyncHTTPClient.
     static func overClient(
       _ configuration: HTTPClient.Configuration = HTTPClient.Configuration(), limits: MessageLimits = MessageLimits(),
       link: Link = Link()

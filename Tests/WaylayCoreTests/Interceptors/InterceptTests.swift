@@ -53,7 +53,9 @@ struct InterceptTests {
     }
   }
 
-  @Test("a scope that cannot be read, and an order that a link calls wrong, are reported when the chain is registered")
+  @Test(
+    "a scope that cannot be read, and an order that an interceptor calls wrong, are reported when the chain is registered"
+  )
   func reports() {
     struct Last: ChainValidating {
       func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse

@@ -6,7 +6,9 @@ import WaylayCore
 
 @Suite("Deadlines, first origins and waits", .timeLimit(.minutes(5)))
 struct DeadlineTests {
-  @Test("a deadline that a link sets ends the whole load: a link that never answers, a body that keeps coming")
+  @Test(
+    "a deadline that an interceptor sets ends the whole load: an interceptor that never answers, a body that keeps coming"
+  )
   func deadline() async throws {
     for isBody in [false, true] {
       let clock = ManualClock()
@@ -53,7 +55,7 @@ struct DeadlineTests {
     }
   }
 
-  @Test("time that a link waits on purpose is not idle time; a deadline counts it")
+  @Test("time that an interceptor waits on purpose is not idle time; a deadline counts it")
   func waits() async throws {
     let clock = ManualClock()
     let (begun, turn) = (Event(), Event())
@@ -75,7 +77,7 @@ struct DeadlineTests {
     #expect(try await load.value == 200)
   }
 
-  @Test("a link sees the first URL and whether it is still at the first origin")
+  @Test("an interceptor sees the first URL and whether it is still at the first origin")
   func firstOrigin() async throws {
     try await withAway { origin, other in
       let seen = Log<String>()

@@ -26,7 +26,9 @@ struct InlineTests {
     registry.invalidate()
   }
 
-  @Test("a link that leaves its answer to startLoading, and has none, fails its load and is named; the process goes on")
+  @Test(
+    "an interceptor that leaves its answer to startLoading, and has none, fails its load and is named; the process goes on"
+  )
   func missing() async throws {
     let registry = InterceptorRegistry { InlineLink(name: "Silent") { _ in .startLoading } }
     for error in [
@@ -40,7 +42,7 @@ struct InlineTests {
     registry.invalidate()
   }
 
-  @Test("an answer that no response can be fails its load and names the link")
+  @Test("an answer that no response can be fails its load and names the interceptor")
   func invalid() async throws {
     let registry = InterceptorRegistry {
       InlineLink(name: "Odd") { .response(InterceptedResponse(to: $0, status: HTTPResponse.Status(code: 99))) }

@@ -7,7 +7,7 @@ import WaylayCore
 
 @Suite("Credentials that interceptors set, and redirects (rule 4)", .timeLimit(.minutes(5)))
 struct WithheldCredentialTests {
-  /// What a link adds, wherever a request can carry a credential.
+  /// What an interceptor adds, wherever a request can carry a credential.
   enum Kind: String, CaseIterable, Sendable {
     case authorization = "Authorization"
     case proxy = "Proxy-Authorization"
@@ -55,7 +55,7 @@ struct WithheldCredentialTests {
   }
 
   @Test(
-    "an unscoped link's token reaches the first origin alone, on every hop there is", arguments: Kind.allCases,
+    "an unscoped interceptor's token reaches the first origin alone, on every hop there is", arguments: Kind.allCases,
     [false, true])
   func unscoped(kind: Kind, isDirect: Bool) async throws {
     try await withOrigin { first in
@@ -86,7 +86,7 @@ struct WithheldCredentialTests {
     }
   }
 
-  @Test("a link whose chain's scope names the host may give it credentials")
+  @Test("an interceptor whose chain's scope names the host may give it credentials")
   func scoped() async throws {
     try await withOrigin { first in
       try await withOrigin { second in
@@ -107,7 +107,8 @@ struct WithheldCredentialTests {
     }
   }
 
-  @Test("what the loader adds is no link's: stored cookies and the answer to a challenge of the other origin go out")
+  @Test(
+    "what the loader adds is no interceptor's: stored cookies and the answer to a challenge of the other origin go out")
   func loaders() async throws {
     try await withOrigin { first in
       try await withOrigin { second in
@@ -161,7 +162,7 @@ struct WithheldCredentialTests {
         _ = try await URLSession(configuration: configuration).data(from: start)
         #expect(first.requests.map { $0["Authorization"] } == [["secret"], ["secret"]])
         #expect(second.requests.map { $0["Authorization"] } == [[]])
-        // A request of a link's own is a load of its own.
+        // A request of an interceptor's own is a load of its own.
         let side = InterceptorRegistry {
           Link { request, next in
             _ = try await URLSession.intercepted(by: inner).data(from: second.url("/echo"))

@@ -8,7 +8,8 @@ import WaylayCore
   "A route and the host that it was made for", .enabled(if: Platform.hasCurl, "only CurlTransport has routes"),
   .timeLimit(.minutes(5)))
 struct RouteBindingTests {
-  /// Sends `change` the request behind a link that gives it a route; what comes of it, and what reached the server.
+  /// Sends `change` the request behind an interceptor that gives it a route; what comes of it, and what reached the
+  /// server.
   private func outcome(
     _ change: @escaping @Sendable (inout InterceptedRequest) -> Void
   ) async throws -> (error: (any Error)?, bytes: Int, requests: Int) {
@@ -59,7 +60,7 @@ struct RouteBindingTests {
     }
   }
 
-  @Test("a link that changes the host may take the route off, or set one for the new host")
+  @Test("an interceptor that changes the host may take the route off, or set one for the new host")
   func anew() async throws {
     let outcome = try await outcome { request in
       let route = request.route

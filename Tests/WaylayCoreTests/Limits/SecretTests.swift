@@ -24,7 +24,7 @@ struct SecretTests {
     return request
   }
 
-  /// Loads a URL in a session and directly, behind a link; what was said of it.
+  /// Loads a URL in a session and directly, behind an interceptor; what was said of it.
   private func said(
     _ url: String, limits: MessageLimits = MessageLimits(),
     _ link: @escaping @Sendable (InterceptedRequest, InterceptorChain.Next) async throws -> InterceptedResponse
@@ -72,7 +72,7 @@ struct SecretTests {
 
   private static let path = "/x?token=pl4nted-query#pl4nted-fragment"
 
-  @Test("what a link throws is told by its type, a URLError by its code")
+  @Test("what an interceptor throws is told by its type, a URLError by its code")
   func thrown() async throws {
     let url = "http://pl4nted-user:pl4nted-password@api.example\(Self.path)"
     let failing = try #require(URL(string: url))
@@ -88,7 +88,7 @@ struct SecretTests {
     for error in errors { expectNothing(in: try await said(url) { _, _ in throw error }) }
   }
 
-  @Test("an app sees the sentence of a LocalizedError that a link throws; logs and events see its type")
+  @Test("an app sees the sentence of a LocalizedError that an interceptor throws; logs and events see its type")
   func sentence() async throws {
     struct Explained: LocalizedError {
       var errorDescription: String? { "The token has expired: sign in again, at https://a.example/?next=pl4nted" }

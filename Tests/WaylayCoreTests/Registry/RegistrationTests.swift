@@ -6,7 +6,7 @@ import WaylayCore
 
 @Suite("What is wrong with a chain is said when it is registered", .timeLimit(.minutes(5)))
 struct RegistrationTests {
-  /// A link that answers everything.
+  /// An interceptor that answers everything.
   private struct Last: GuardingInterceptor {
     let isFinal = true
 

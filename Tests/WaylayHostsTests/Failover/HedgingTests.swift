@@ -32,7 +32,7 @@ struct HedgingTests {
     let count = rig.network.sent.count
     var request = InterceptedRequest(.get, try #require(URL(string: "https://api.test/report")))
     request.options.allowsHedging = false
-    // What a link changes in the projection says nothing of it.
+    // What an interceptor changes in the projection says nothing of it.
     request.urlRequest.setValue("text/csv", forHTTPHeaderField: "Accept")
     #expect(!request.options.allowsHedging)
     let load = Task { [request] in try await rig.rewriter.startLoading(request, next: rig.network.next) }

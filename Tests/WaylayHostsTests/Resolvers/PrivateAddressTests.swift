@@ -77,8 +77,8 @@ struct PrivateAddressTests {
   func chain() async throws {
     let (bad, good) = (try HostAddress("192.168.1.1"), try HostAddress("203.0.113.7"))
     let rules = try HostRules(["api.example.com": ["10.0.0.1"]])
-    let inner = ResolverChain([Book(addresses: [bad]), Book(addresses: [good])], limit: .seconds(600))
-    let chain = ResolverChain([rules, inner], limit: .seconds(600))
+    let inner = ResolverChain([Book(addresses: [bad]), Book(addresses: [good])], timeout: .seconds(600))
+    let chain = ResolverChain([rules, inner], timeout: .seconds(600))
     let rewriter = HostRewriter(rules: try HostRules(["*.example.com": []]), resolver: chain, policy: .require)
     let network = FakeNetwork(["203.0.113.7": .answers()])
     let request = InterceptedRequest(.get, try #require(URL(string: "https://api.example.com/")))

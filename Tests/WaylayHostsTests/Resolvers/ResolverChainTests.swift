@@ -86,7 +86,7 @@ struct ResolverChainTests {
       throw HostError(.resolverFailed, "unreachable")
     }
     let chain = ResolverChain(
-      [silent, try Scripted("second", address: "203.0.113.2")], limit: .seconds(5), clock: time.clock)
+      [silent, try Scripted("second", address: "203.0.113.2")], timeout: .seconds(5), clock: time.clock)
     async let resolution = chain.resolve(query)
     await time.untilSleeping(2)
     time.advance(by: .seconds(5))

@@ -10,8 +10,8 @@
   /// URLs whose host is the literal of an address.
   @Suite("Literals in URLs", .timeLimit(.minutes(5)))
   struct LiteralTests {
-    /// Takes part in every request: one that no link accepts goes the system's way in a session, which refuses IPv6
-    /// literals (U4).
+    /// Takes part in every request: one that no interceptor accepts goes the system's way in a session, which refuses
+    /// IPv6 literals (U4).
     private struct Passing: RequestInterceptor {
       func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
       {

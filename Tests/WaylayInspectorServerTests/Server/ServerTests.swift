@@ -88,7 +88,7 @@
 
     @Test("one page more than may listen is told so")
     func listeners() async throws {
-      let server = InspectorServer(Inspector(), options: quiet { $0.listeners = 1 }, limits: patient)
+      let server = InspectorServer(Inspector(), options: quiet { $0.maximumListeners = 1 }, limits: patient)
       let url = try await server.start()
       let path = "/\(url.pathComponents[1])/events"
       let socket = try await openEvents(url)

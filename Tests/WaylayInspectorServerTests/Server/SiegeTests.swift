@@ -18,7 +18,7 @@
       var limits = ConnectionLimits()
       change(&limits)
       var options = InspectorServer.Options()
-      (options.logger, options.listeners) = (nil, listeners)
+      (options.logger, options.maximumListeners) = (nil, listeners)
       let server = InspectorServer(inspector, options: options, limits: limits)
       let url = try await server.start()
       do {

@@ -67,7 +67,7 @@ import WaylayMocks
       (.json(Double.nan), .invalidJSON, "Double"),
       (.json(text: "{\n  \"a\": 1,\n}"), .invalidJSON, "line 3"),
       (.text("x").delay(.seconds(-1)), .invalidTiming, "below zero"),
-      (.text("x").total(.seconds(-1)), .invalidTiming, "below zero"),
+      (.text("x").duration(.seconds(-1)), .invalidTiming, "below zero"),
       (.text("x").bandwidth(bytesPerSecond: .nan), .invalidTiming, "nan"),
       (.text("x").bandwidth(bytesPerSecond: 0), .invalidTiming, "0"),
       (.text("x").network(.threeG.loss(2)), .invalidTiming, "3G"),

@@ -145,7 +145,8 @@ import WaylayMocks
   @Test("the first byte and the last have times of their own")
   func total() async throws {
     let clock = MockClock(isAutomatic: true)
-    let response = try await MockResponse.text("0123456789").delay(.seconds(1)).total(.seconds(6)).direct(clock: clock)
+    let response = try await MockResponse.text("0123456789").delay(.seconds(1)).duration(.seconds(6)).direct(
+      clock: clock)
     #expect(clock.now.offset == .seconds(1))
     var times: [Duration] = []
     for try await chunk in response.body {
@@ -161,7 +162,7 @@ import WaylayMocks
   func totalOfOthers() async throws {
     for response in [MockResponse.status(204), .stream(AsyncStream<Data> { $0.finish() })] {
       let clock = MockClock(isAutomatic: true)
-      let answer = try await response.total(.seconds(3)).direct(clock: clock)
+      let answer = try await response.duration(.seconds(3)).direct(clock: clock)
       _ = try await answer.body.collect(upTo: 10)
       #expect(clock.now.offset == .seconds(3))
     }
@@ -230,7 +231,7 @@ import WaylayMocks
     for response in [
       MockResponse.text("xy").delay(.seconds(Int64.max)),
       .text("xy").bandwidth(bytesPerSecond: .leastNonzeroMagnitude),
-      .text("xy").total(.seconds(Int64.max)), .chunks(["x", "y"], every: .seconds(Int64.max)),
+      .text("xy").duration(.seconds(Int64.max)), .chunks(["x", "y"], every: .seconds(Int64.max)),
       .text("xy").network(NetworkProfile(latency: .seconds(Int64.max), downstream: 1e-300, upstream: 1e300)),
     ] {
       #expect(try await response.direct().text == "xy")

@@ -26,7 +26,9 @@ struct PreparedTests {
     #expect(one == other)
   }
 
-  @Test("An answer that is given again is as it was, whatever a link made of it before, and has the URL that was asked")
+  @Test(
+    "An answer that is given again is as it was, whatever an interceptor made of it before, and has the URL that was asked"
+  )
   func again() async throws {
     struct Changing: InlineResponding {
       func respondInline(_ request: InterceptedRequest) -> InlineResponse { .startLoading }

@@ -188,7 +188,7 @@ struct Client: Sendable {
   }
 }
 
-/// A chain of one link that does nothing.
+/// A chain of one interceptor that does nothing.
 private struct Passing: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await next(request)

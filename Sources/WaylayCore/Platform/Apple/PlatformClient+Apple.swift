@@ -20,7 +20,7 @@
     /// Nothing is needed that is not public.
     static let canIntercept = true
     /// A chain leaves the client's thread: blocking it "is likely to deadlock the application" (Read Me).
-    static let canAnswerInline = false
+    static let canRespondInline = false
     /// `canInit` is asked on any thread and any number of times (P6).
     static let asksInCallersTask = false
     /// Cookies are not in the request that the protocol sees.

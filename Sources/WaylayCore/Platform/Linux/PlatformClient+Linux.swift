@@ -41,7 +41,7 @@
     static var canIntercept: Bool { TaskInternals.isAsExpected }
 
     /// Responses may be given inside `startLoading`, which runs on the work queue (P2).
-    static let canAnswerInline = true
+    static let canRespondInline = true
 
     /// `canInit` is asked once, inside the app's `resume()`: the values of the Swift task that makes the request are
     /// seen there (P6, P7).

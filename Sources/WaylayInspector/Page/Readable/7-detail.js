@@ -2,7 +2,7 @@
 
 const phaseNames = {
   blocked: 'Waiting for a turn', dns: 'Resolving the name', connect: 'Connecting', ssl: 'TLS handshake', send: 'Sending',
-  wait: 'Waiting for the answer', receive: 'Receiving',
+  wait: 'Waiting for the response', receive: 'Receiving',
 };
 let tab = 'overview';
 
@@ -78,7 +78,7 @@ function overview(row) {
 
 const phaseWords = (phase) => ({
   resolving: 'resolving the name', connecting: 'connecting', securing: 'setting up TLS', handshake: 'setting up TLS',
-  tls: 'setting up TLS', sending: 'sending the request', waiting: 'waiting for the answer', receiving: 'receiving the answer',
+  tls: 'setting up TLS', sending: 'sending the request', waiting: 'waiting for the response', receiving: 'receiving the response',
 })[phase] ?? phase;
 
 function messageView(fields, others, body, title) {
@@ -96,7 +96,7 @@ const panes = {
     requestBody(row), 'Body'),
   response: (row) => (row.status || row.entry.response?.content?.text
     ? messageView(row.entry.response?.headers, [], responseBody(row), 'Body')
-    : [make('p', { class: 'note' }, row.state === 'open' ? 'No answer yet.' : 'There was no answer.')]),
+    : [make('p', { class: 'note' }, row.state === 'open' ? 'No response yet.' : 'There was no response.')]),
 };
 
 function showTab(name) {

@@ -84,9 +84,9 @@ function pause() {
 
 async function ask(path, method = 'POST') {
   // The field makes other origins ask first, and the server lets none of them.
-  const answer = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(text || `The server answered ${answer.status}`);
+  const response = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text || `The server answered ${response.status}`);
   return text;
 }
 
@@ -103,7 +103,7 @@ async function sendAgain(row, button) {
 async function showStub(row) {
   try {
     const source = await ask(`entries/${encodeURIComponent(row.id)}/stub`, 'GET');
-    showSheet('Stub', make('p', { class: 'note' }, 'For a test, with what was recorded as its answer:'),
+    showSheet('Stub', make('p', { class: 'note' }, 'For a test, with what was recorded as its response:'),
       make('pre', { class: 'body wide' }, source),
       make('div', { class: 'line' }, make('button', { onclick: () => copy(source, 'Stub') }, 'Copy'),
         make('button', { onclick: () => $('sheet').close() }, 'Close')));

@@ -136,9 +136,9 @@ function help() {
     facts([
       ['host:example.com', 'the host, or one beneath it; * stands for anything'],
       ['status:4xx', 'also status:404, status:400-499, status:>=400'],
-      ['method:post', 'the method'], ['type:json', 'the media type of the answer, or a part of it'],
-      ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the answer: b, kb, mb, gb, by 1024'],
-      ['body:"not found"', 'a text in the body of the request or the answer'],
+      ['method:post', 'the method'], ['type:json', 'the media type of the response, or a part of it'],
+      ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the response: b, kb, mb, gb, by 1024'],
+      ['body:"not found"', 'a text in the body of the request or the response'],
       ['source:mocked', 'who answered: network, archive, mocked'], ['state:failed', 'open, finished or failed; also phase:connecting'],
       ['url: header: error:', 'a text in these'], ['anything else', 'a text in the method, URL, header fields, address or error'],
     ]),

@@ -2,7 +2,7 @@ import Foundation
 import WaylayCore
 
 /// What a registry answers for a web view, as a web view takes it.
-package enum PageAnswer {
+package enum PageResponse {
   /// The most that is kept of a main document, which a web view takes whole.
   package static let limit = 64 << 20
 
@@ -15,7 +15,7 @@ package enum PageAnswer {
     return parts.url
   }
 
-  /// The head for the view's own URL. Its fields are the answer's, without those of a coding that is undone already.
+  /// The head for the view's own URL. Its fields are the response's, without those of a coding that is undone already.
   package static func head(_ response: InterceptedResponse, for url: URL) -> HTTPURLResponse? {
     var fields: [String: String] = [:]
     for field in response.fields where ![.contentEncoding, .transferEncoding].contains(field.name) {

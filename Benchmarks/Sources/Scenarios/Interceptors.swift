@@ -3,12 +3,12 @@ import Logging
 import Waylay
 import WaylayInterceptors
 
-/// What each ready-made link costs a load, and all of them together.
+/// What each ready-made interceptor costs a load, and all of them together.
 extension Scenario {
-  static func links() -> [Scenario] {
+  static func interceptors() -> [Scenario] {
     let plain = "direct load, one interceptor"
     let lines = Logger(label: "lines") { _ in Lines() }
-    let links: [(String, any RequestInterceptor)] = [
+    let interceptors: [(String, any RequestInterceptor)] = [
       ("Intercept", Intercept(request: { $0.options.allowsHedging = false })),
       ("SetField", SetField(.xAPIKey, "key", for: .http)),
       ("ValidateStatus", ValidateStatus()),
@@ -29,16 +29,16 @@ extension Scenario {
       ("NetworkConditions, none", NetworkConditions()),
       ("RequestSigner, HMAC", RequestSigner.hmac(key: Data("key".utf8), over: [], into: .xAPIKey, for: .http)),
     ]
-    let single = links.map { name, link in load("link: \(name)", against: plain, [link]) }
-    let all = links.filter { !$0.0.hasPrefix("RequestSigner") }.map(\.1)
-    return single + [load("link: all of them, without signer", against: plain, all)]
+    let single = interceptors.map { name, interceptor in load("interceptor: \(name)", against: plain, [interceptor]) }
+    let all = interceptors.filter { !$0.0.hasPrefix("RequestSigner") }.map(\.1)
+    return single + [load("interceptor: all of them, without signer", against: plain, all)]
   }
 
   private static func load(
-    _ name: String, against reference: String, _ links: [any RequestInterceptor]
+    _ name: String, against reference: String, _ interceptors: [any RequestInterceptor]
   ) -> Scenario {
     let registry = InterceptorRegistry {
-      links
+      interceptors
       Told()
     }
     return Scenario(name, against: reference) {

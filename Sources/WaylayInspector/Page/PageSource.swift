@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-QG9GnPH3eCTkaMoQ41BEMSvFTHvb6ysk8+kvAMksbXM="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-UnCskHwwAgl4vO/SekFojEYQbNKRmhS+2RGENvnE9yM="
+  static let scriptHash = "sha256-lSDLta7wYGuBvfWlOqWzDOtjc5jgfG25H7LFQdvTfNc="
 
   /// The page, with places for the rest.
   static let markup = #"""

@@ -34,6 +34,9 @@ for library in "${libraries[@]}" Waylay; do
   swift symbolgraph-extract -module-name "$library" -I "$modules" "${maps[@]}" -target "$triple" -output-dir "$work/symbols/$library" \
     -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols ${base[@]+"${base[@]}"} >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 done
+# DocC takes comments of another module for inherited ones.
+sed -i.bak 's/"module":"WaylayBase"/"module":"WaylayHAR"/g' "$work/symbols/WaylayHAR/WaylayHAR.symbols.json"
+rm "$work/symbols/WaylayHAR/WaylayHAR.symbols.json.bak"
 
 # Each alone, as a host builds it that knows one catalog at a time.
 archives=()

@@ -43,7 +43,7 @@ done
 mapfile -t files < <(find Sources/WaylayBase -name '*.swift')
 check -emit-module -module-name WaylayBase -emit-module-path "$own/WaylayBase.swiftmodule" -D CORELIBS_FOUNDATION "${files[@]}"
 printf 'import WaylayCore\nfunc own() { _ = Promise<Int>(); _ = PacedBody.self }\n' >"$own/Own.swift"
-! check -typecheck -I "$own" "$own/Own.swift" >"$own/log" 2>&1 && [ "$(grep -c ' error: ' "$own/log")" -eq 1 ] &&
+! check -typecheck -I "$own" "$own/Own.swift" >"$own/log" 2>&1 && [ "$(grep -cE '^[^ |]+: error: ' "$own/log")" -eq 1 ] &&
   grep -q "cannot find 'PacedBody' in scope" "$own/log" || { cat "$own/log"; echo "the shelf could use what is the core's own" >&2; exit 1; }
 mapfile -t files < <(find Sources/WaylayInterceptors -name '*.swift')
 check -typecheck -I "$own" -module-name WaylayInterceptors -D Cryptography -D Metrics -D Tracing "${files[@]}"

@@ -40,7 +40,7 @@ for file in pathlib.Path(sys.argv[1]).glob("*.json"):
         declaration = " ".join("".join(part["spelling"] for part in symbol["declarationFragments"]).split())
         lines.add(" | ".join(filter(None, [".".join(path[:-1]), declaration])))
     for relation in graph["relationships"]:
-        protocol = names.get(relation["target"]) or relation.get("targetFallback", "").removeprefix("Swift.")
+        protocol = names.get(relation["target"]) or relation.get("targetFallback", "").removeprefix("Swift.").removeprefix("WaylayBase.")
         if relation["kind"] == "conformsTo" and protocol not in ("Copyable", "Escapable", "SendableMetatype"):
             lines.add(f"{names.get(relation['source'], relation['source'])}: {protocol}")
 print(*sorted(lines), sep="\n")

@@ -1,7 +1,7 @@
-/// The names whose values are credentials: the one list of the package, for what it hides, and for what it keeps from
-/// other origins and from connections that nobody has authenticated.
+/// The names whose values are credentials: the one list of the package, for redaction, for redirects to other origins
+/// and for connections without authentication.
 ///
-/// A name gives itself away as a whole (`Cookie`), by what stands in it (`X-Auth-Token`, `refreshToken`), or by one of
+/// A name is recognized as a whole (`Cookie`), by a part of it (`X-Auth-Token`, `refreshToken`), or by one of
 /// its words (`user_pin`). Letter case and punctuation do not matter.
 package enum CredentialNames {
   /// Whether a header field of that name carries a credential.
@@ -17,19 +17,19 @@ package enum CredentialNames {
   }
 
   private static let fields: Set<[UInt8]> = set("cookie", "cookie2", "dpop", "setcookie", "setcookie2", "sid")
-  /// What only an item of a message is, besides the fields: archives and logs have those as items.
+  /// The parameters, which include the fields: archives and logs list fields as items, too.
   private static let parameters = fields.union(
     set("assertion", "clientassertion", "codeverifier", "devicecode", "oauthverifier", "pass", "samlresponse"))
-  /// The names of what is no credential, though they contain what is below.
+  /// Names without credentials that contain one of the fragments or words below.
   private static let harmless: Set<[UInt8]> = set(
     "cachedtokens", "completiontokens", "idempotencykey", "inputtokens", "maxcompletiontokens", "maxoutputtokens",
     "maxtokens", "outputtokens", "prompttokens", "reasoningtokens", "tokens", "tokentype", "totaltokens")
-  /// What gives a name away wherever it stands in it.
+  /// Parts that mark a name as a credential at any place.
   private static let fragments = [
     "accesskey", "apikey", "authorization", "credential", "csrf", "jwt", "passcode", "passphrase", "passwd", "password",
     "privatekey", "pwd", "secret", "sessid", "session", "signature", "token", "xsrf",
   ].map { Array($0.utf8) }
-  /// What gives a name away as one of its words, as in `user_pin`, `userPin` and `user[pin]`.
+  /// Words that mark a name as a credential, as in `user_pin`, `userPin` and `user[pin]`.
   private static let words: Set<[UInt8]> = set("auth", "bearer", "cvc", "cvv", "otp", "pin", "sig", "ssn", "totp")
   private static let key = Array("key".utf8)
 

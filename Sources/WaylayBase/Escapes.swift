@@ -25,7 +25,7 @@ package struct Escapes: OptionSet {
     }
   }
 
-  /// The bytes without escapes. What is none stays.
+  /// The bytes without escapes; bytes that form no escape stay.
   package func removed(from bytes: ArraySlice<UInt8>) -> [UInt8] { placed(from: bytes)?.plain ?? Array(bytes) }
 
   /// The bytes without escapes, and where each of them, and the end, is in the original; `nil` if there are none.
@@ -45,7 +45,7 @@ package struct Escapes: OptionSet {
     uniqueKeysWithValues: zip("bfnrt\"\\/".utf8, [8, 12, 10, 13, 9, 34, 92, 47] as [UInt8]))
   private static let entities: [String: UInt8] = ["amp": 38, "lt": 60, "gt": 62, "quot": 34, "apos": 39]
 
-  /// What the escape at the beginning of a text stands for, and how long it is.
+  /// The meaning and the length of the escape at the beginning of a text.
   static func escape(_ text: [UInt8]) -> (text: [UInt8], length: Int)? {
     func number(_ range: Range<Int>, radix: Int = 16) -> UInt32? {
       guard range.upperBound <= text.count, text[range].allSatisfy(\.isOfWord) else { return nil }

@@ -1,7 +1,7 @@
 /// An HTTP date (RFC 9110, section 5.6.7) as seconds since 1970.
 ///
-/// Read strictly, because a response with what is no date is stale (RFC 9111, section 5.3), but in any letter
-/// case, as section 4.2 asks: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
+/// Read strictly, because an invalid date makes a response stale (RFC 9111, section 5.3), but in any letter case, as
+/// section 4.2 asks: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
 /// Zones other than `GMT` are no dates.
 package enum HTTPDate {
   /// The seconds since 1970 of a date; `nil` when it is none.
@@ -20,7 +20,7 @@ package enum HTTPDate {
 
   /// The date in the preferred form, as `Date` has it.
   package static func text(seconds: Int64) -> String {
-    // The years 0 to 9999: what the form can say.
+    // The form has four digits for the year: 0 to 9999.
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
     let (dayQuotient, dayRemainder) = seconds.quotientAndRemainder(dividingBy: 86_400)
     let days = dayRemainder < 0 ? dayQuotient - 1 : dayQuotient

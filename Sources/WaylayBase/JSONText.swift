@@ -16,7 +16,7 @@ package struct JSONSyntaxError: Error, CustomStringConvertible {
   package var description: String { "line \(line), column \(column): \(message)." }
 }
 
-/// Reads JSON (RFC 8259), and says of what is no JSON where it is wrong, by line and column.
+/// Reads JSON (RFC 8259), and reports a syntax error by line and column.
 ///
 /// Not Foundation's, which loses the place: on Linux (Swift 6.3) `JSONSerialization` says "around character 11" in a
 /// text for people, and "unexpected end of file" for a `tru` in the middle of one; `JSONDecoder` says nothing but that
@@ -27,8 +27,8 @@ struct JSONReader {
   private var line = 1
   private var lineStart = 0
 
-  /// Values inside values, at most: enough for any archive, and little enough for any stack of who writes or compares
-  /// them. Reading takes no more of it for a deeper value.
+  /// The greatest depth of nested values: enough for any archive, and little enough for the stack of any thread that
+  /// writes or compares them. Reading a deeper value takes no more stack.
   private static let maximumDepth = 128
 
   init(_ bytes: [UInt8]) {
@@ -76,7 +76,7 @@ struct JSONReader {
       } else {
         value = try scalar()
       }
-      // What the value is the last part of ends with it.
+      // Closes the arrays and objects that end with this value.
       while true {
         guard var level = levels.popLast() else {
           skipSpace()
@@ -182,7 +182,7 @@ struct JSONReader {
 
   private mutating func string() throws(JSONSyntaxError) -> String {
     position += 1
-    // What is not escaped is taken as a whole.
+    // Bytes between escapes are copied in one piece.
     var text: [UInt8] = []
     var start = position
     var isASCII = true
@@ -227,13 +227,13 @@ struct JSONReader {
 
 /// The text of JSON, written member by member: names keep the order in which they are given.
 ///
-/// Foundation's encoder has no order of its own, and needs the whole archive as one value.
+/// Foundation's encoder does not keep an order, and needs the whole archive as one value.
 package struct JSONWriter {
   package private(set) var bytes: [UInt8] = []
   /// How deep it is nested, and whether the next value at that depth needs a comma.
   private var needsComma = [false]
   private let isPretty: Bool
-  /// Whether what would end a script of a page that the text is put into is written otherwise.
+  /// Whether `<` and U+007F are escaped, so that the text cannot end a script in an HTML page.
   private let escapesMarkup: Bool
 
   package init(isPretty: Bool = false, escapesMarkup: Bool = true) {
@@ -358,7 +358,7 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: bracket))
   }
 
-  /// What has been written since the last time.
+  /// The bytes written since the last call.
   package mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes

@@ -12,7 +12,7 @@
 /// Values compare as JSON: the order of members does not matter, and `1`, `1.0` and `1e0` are the same number. To read
 /// JSON into types of your own, use `JSONDecoder`.
 public struct JSONValue: Sendable {
-  /// What the value is.
+  /// The kind of a value, with its content.
   package indirect enum Kind: Sendable {
     case null
     case bool(Bool)
@@ -54,7 +54,7 @@ public struct JSONValue: Sendable {
 
   /// Encodes a value as JSON.
   ///
-  /// - Throws: What the encoder throws, for example for a non-finite number.
+  /// - Throws: The encoder's error, for example for a non-finite number.
   public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
     try self.init(reading: encoder.encode(value))
   }
@@ -141,7 +141,7 @@ extension JSONValue: Hashable {
     return true
   }
 
-  /// Hashes what makes the value equal to others.
+  /// Hashes the parts that `==` compares.
   public func hash(into hasher: inout Hasher) {
     var values = [self]
     while let value = values.popLast() {
@@ -330,7 +330,7 @@ extension Int64: JSONConvertible {
 }
 
 extension Double: JSONConvertible {
-  /// A JSON number; `null` for what JSON cannot represent, such as infinity.
+  /// A JSON number; `null` for a value that JSON cannot represent, such as infinity.
   public var jsonValue: JSONValue { isFinite ? JSONValue(.number("\(self)")) : nil }
 }
 

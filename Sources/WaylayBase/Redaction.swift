@@ -1,6 +1,5 @@
 extension String {
-  /// The text with every URL in it as ``Foundation/URL/redacted``: what libraries and other transports say of an
-  /// address.
+  /// The text with every URL in it as ``Foundation/URL/redacted``, for messages of libraries and other transports.
   package var withRedactedURLs: String {
     guard contains("://") else { return hidingValues }
     var text = ""
@@ -22,12 +21,12 @@ extension String {
 }
 
 extension StringProtocol {
-  /// The text without the values of what looks like a query (`?name=value`, or `?value`) or like a parameter in a path
+  /// The text without the values of anything like a query (`?name=value`, or `?value`) or like a parameter in a path
   /// (`;name=value`).
   fileprivate var hidingValues: String {
     guard utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: ";") }) else { return String(self) }
     var (text, name, section, isValue): (String, String, Character?, Bool) = ("", "", nil, false)
-    /// What had no value may be one.
+    /// A name without a value may be a secret itself.
     func endItem() {
       text += section == "?" && !name.isEmpty ? "…" : name
       (name, isValue) = ("", false)

@@ -1,11 +1,11 @@
 /// Compression by the zlib that the loading system has loaded into the process: found by name, so that no package and
 /// no header of it is needed to build.
 package enum Deflate {
-  /// What stands round the compressed bytes, as zlib's number of bits for its window says it.
+  /// The container of the compressed bytes, in zlib's encoding as a number of window bits.
   package enum Format: Int32, Sendable {
-    /// Nothing (RFC 1951): what some call `deflate`.
+    /// None (RFC 1951); some servers call this `deflate`.
     case raw = -15
-    /// RFC 1950: what HTTP calls `deflate`.
+    /// RFC 1950: `deflate` in HTTP.
     case zlib = 15
     /// RFC 1952.
     case gzip = 31
@@ -58,7 +58,7 @@ package enum Deflate {
 
   /// The compressed form, if it has no more than so many bytes.
   package static func compressed(_ bytes: Data, as format: Format = .zlib, room: Int? = nil) -> Data? {
-    // What cannot be compressed grows by five bytes in sixteen thousand.
+    // Incompressible data grows by five bytes in sixteen thousand.
     let room = room ?? bytes.count + bytes.count / 1000 + 64
     var stream = Stream()
     guard let beginDeflating, let deflate, let endDeflating, let inputCount = UInt32(exactly: bytes.count),

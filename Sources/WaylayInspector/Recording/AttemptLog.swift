@@ -61,7 +61,7 @@ extension Inspector {
 }
 
 /// Records each request that goes to the network.
-private struct AttemptLink: RequestInterceptor {
+private struct AttemptInterceptor: RequestInterceptor {
   let clock: TimerClock
 
   var name: String { "Inspector.attempts" }

@@ -50,18 +50,7 @@ package struct FileStatus: Equatable, Sendable {
   }
 }
 
-/// A call to the system that failed.
-package struct SystemError: Error, Equatable, CustomStringConvertible {
-  package let call: String
-  package let code: Int32
-
-  package init(_ call: String, code: Int32 = errno) {
-    self.call = call
-    self.code = code
-  }
-
-  package var description: String { "\(call): \(String(cString: strerror(code)))" }
-
+extension SystemError {
   /// Whether the file, or the folder it should be in, is not there.
   var isMissing: Bool { code == ENOENT || code == ENOTDIR }
   /// Whether the directory may be read and not written.

@@ -87,6 +87,8 @@ public var ENAMETOOLONG: Int32 { fatalError() }
 public var ENOTEMPTY: Int32 { fatalError() }
 public var EDQUOT: Int32 { fatalError() }
 public var ESTALE: Int32 { fatalError() }
+public var EILSEQ: Int32 { fatalError() }
+public var ENOSYS: Int32 { fatalError() }
 
 public func strerror(_: Int32) -> UnsafeMutablePointer<CChar>! { fatalError() }
 public func strlen(_: UnsafePointer<CChar>!) -> Int { fatalError() }
@@ -107,6 +109,9 @@ public var O_CLOEXEC: Int32 { fatalError() }
 public var O_NOFOLLOW: Int32 { fatalError() }
 public var O_DIRECTORY: Int32 { fatalError() }
 public var O_NONBLOCK: Int32 { fatalError() }
+public var O_NOCTTY: Int32 { fatalError() }
+public var F_DUPFD_CLOEXEC: Int32 { fatalError() }
+public var PATH_MAX: Int32 { fatalError() }
 public var F_FULLFSYNC: Int32 { fatalError() }
 public var F_BARRIERFSYNC: Int32 { fatalError() }
 public var LOCK_SH: Int32 { fatalError() }
@@ -299,3 +304,22 @@ public func renameat(_: Int32, _: UnsafePointer<CChar>!, _: Int32, _: UnsafePoin
 public func linkat(_: Int32, _: UnsafePointer<CChar>!, _: Int32, _: UnsafePointer<CChar>!, _: Int32) -> Int32 { fatalError() }
 @discardableResult public func faccessat(_: Int32, _: UnsafePointer<CChar>!, _: Int32, _: Int32) -> Int32 { fatalError() }
 @discardableResult public func dup(_: Int32) -> Int32 { fatalError() }
+@discardableResult public func fchown(_: Int32, _: uid_t, _: gid_t) -> Int32 { fatalError() }
+@discardableResult
+public func readlink(_: UnsafePointer<CChar>!, _: UnsafeMutablePointer<CChar>!, _: Int) -> Int { fatalError() }
+
+// MARK: <poll.h>
+
+public struct pollfd {
+  public init(fd: Int32, events: Int16, revents: Int16) { fatalError() }
+}
+public var POLLOUT: Int32 { fatalError() }
+@discardableResult public func poll(_: UnsafeMutablePointer<pollfd>!, _: UInt32, _: Int32) -> Int32 { fatalError() }
+
+// MARK: <sys/acl.h>
+
+public typealias acl_t = OpaquePointer
+public func acl_init(_: Int32) -> acl_t! { fatalError() }
+public func acl_get_fd(_: Int32) -> acl_t! { fatalError() }
+@discardableResult public func acl_set_fd(_: Int32, _: acl_t!) -> Int32 { fatalError() }
+@discardableResult public func acl_free(_: UnsafeMutableRawPointer!) -> Int32 { fatalError() }

@@ -116,7 +116,6 @@ public func recv(_: Int32, _: UnsafeMutableRawPointer!, _: Int, _: Int32) -> Int
 @discardableResult public func chown(_: UnsafePointer<CChar>!, _: uid_t, _: gid_t) -> Int32 { fatalError() }
 @discardableResult public func mkfifo(_: UnsafePointer<CChar>!, _: mode_t) -> Int32 { fatalError() }
 @discardableResult public func seteuid(_: uid_t) -> Int32 { fatalError() }
-public var F_DUPFD_CLOEXEC: Int32 { fatalError() }
 public struct clockid_t: Equatable, Sendable {}
 public var CLOCK_THREAD_CPUTIME_ID: clockid_t { fatalError() }
 @discardableResult public func clock_gettime(_: clockid_t, _: UnsafeMutablePointer<timespec>!) -> Int32 { fatalError() }

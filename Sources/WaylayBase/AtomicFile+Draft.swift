@@ -1,0 +1,232 @@
+extension AtomicFile {
+  /// A file beside the one that it is to replace; it is removed unless it was put in place.
+  final class Draft {
+    /// Those of this process.
+    static let paths = Locked<Set<String>>([])
+    private static let prefix = ".waylay-draft-"
+
+    let descriptor: Descriptor
+    private let calls: Calls
+    /// As the caller gave it, for errors.
+    private let path: String
+    private let folder: Descriptor
+    private let folderPath: String
+    /// The name of the file to be replaced.
+    private let target: String
+    private let name: String
+    /// What the file may have of its mode.
+    private let mode: mode_t
+    private var isThere = true
+    /// The file whose attributes the draft has, and when they were changed last.
+    private var adopted: (Version, Int64)?
+
+    static func made(
+      of target: String, in folderPath: String, _ path: String, _ mode: mode_t, isNew: Bool, _ calls: Calls
+    ) throws(SystemError) -> Draft {
+      let folder = Descriptor(
+        try calls.perform(.open, folderPath) { open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+      removeDead(in: folder, folderPath, calls)
+      for _ in 0..<16 {
+        let draft = try Draft(of: target, in: folder, folderPath, path, mode, isNew, calls)
+        guard try draft.lock() else { continue }
+        try draft.adopt()
+        return draft
+      }
+      throw SystemError("flock", path, code: EAGAIN)
+    }
+
+    private init(
+      of target: String, in folder: Descriptor, _ folderPath: String, _ path: String, _ mode: mode_t, _ isNew: Bool,
+      _ calls: Calls
+    ) throws(SystemError) {
+      let name = Self.newName()
+      descriptor = Descriptor(
+        try calls.perform(.create, path) {
+          openat(folder.raw, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isNew ? mode : 0o600)
+        })
+      (self.target, self.folder, self.folderPath, self.path) = (target, folder, folderPath, path)
+      (self.mode, self.calls, self.name) = (mode, calls, name)
+      Self.paths.withLock { _ = $0.insert("\(folderPath)/\(name)") }
+    }
+
+    deinit {
+      if isThere { remove(name) }
+      Self.paths.withLock { _ = $0.remove("\(folderPath)/\(name)") }
+    }
+
+    private static func newName() -> String {
+      let number = String(UInt64.random(in: .min ... .max), radix: 16)
+      return prefix + String(repeating: "0", count: 16 - number.count) + number
+    }
+
+    /// Removes the drafts that no process has a lock of.
+    private static func removeDead(in folder: Descriptor, _ path: String, _ calls: Calls) {
+      guard (try? calls.perform(.readdir, path) { 0 }) != nil else { return }
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      where name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.count), radix: 16) != nil {
+        // Writable, as each draft is for its owner: a lock on NFS requires it.
+        let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        guard let raw = try? calls.perform(.open, path, { openat(folder.raw, name, flags) }) else { continue }
+        let draft = Descriptor(raw)
+        if (try? calls.perform(.flock, path) { flock(draft.raw, LOCK_EX | LOCK_NB) }) != nil {
+          _ = try? calls.perform(.unlink, path) { unlinkat(folder.raw, name, 0) }
+        }
+      }
+    }
+
+    /// Takes the lock that keeps others from removing the draft.
+    ///
+    /// - Returns: `false` if another process took the draft for a dead one before.
+    private func lock() throws(SystemError) -> Bool {
+      do {
+        try calls.perform(.flock, path) { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
+      } catch {
+        // Where the file system has no locks, others get none either, and leave the draft.
+        if error.code == EWOULDBLOCK { return false }
+      }
+      return try calls.status(path) { fstat(descriptor.raw, $0) }?.st_nlink != 0
+    }
+
+    /// Gives the draft the owner, the group, the access control list and the mode of the file that it is to replace.
+    private func adopt() throws(SystemError) {
+      let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+      let raw: Int32
+      do { raw = try calls.perform(.open, path) { openat(folder.raw, target, flags) } } catch {
+        guard error.code == ENOENT else { throw error }
+        return
+      }
+      let old = Descriptor(raw)
+      guard let status = try calls.status(path, { fstat(old.raw, $0) }), mode_t(status.st_mode) & S_IFMT == S_IFREG,
+        let own = try calls.status(path, { fstat(descriptor.raw, $0) })
+      else { throw SystemError("stat", path, code: ESTALE) }
+      if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid) {
+        try calls.perform(.fchown, path) { fchown(descriptor.raw, status.st_uid, status.st_gid) }
+      }
+      try calls.perform(.acl, path) { FileAttributes.copyAccessList(from: old.raw, to: descriptor.raw) }
+      do { try calls.perform(.fchmod, path) { fchmod(descriptor.raw, mode_t(status.st_mode) & 0o7777 & mode) } } catch {
+        // A file system that gives all files one mode.
+        guard error.code == EPERM, own.st_mode == status.st_mode else { throw error }
+      }
+      adopted = (Version(status), status.changed)
+    }
+
+    /// Puts the draft in the place of the file.
+    func place(replaces: Bool, when isCurrent: (() -> Bool)?) throws(SystemError) {
+      let status = try calls.status(path) { fstatat(folder.raw, target, $0, AT_SYMLINK_NOFOLLOW) }
+      if let status, adopted.map({ $0 == (Version(status), status.changed) }) != true { try adopt() }
+      try calls.perform(.fsync, path) { FileAttributes.synchronize(descriptor.raw) }
+      // The lock lasts until the rename: a copy of the descriptor tells what closing tells.
+      try calls.perform(.close, path) {
+        let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 0)
+        return copy >= 0 && (close(copy) == 0 || errno == EINTR) ? 0 : -1
+      }
+      if let isCurrent {
+        // Where the file system has no locks, the question alone has to do.
+        _ = try? calls.perform(.flock, folderPath) { flock(folder.raw, LOCK_EX) }
+        guard isCurrent() else { throw SystemError("rename", path, code: ESTALE) }
+      }
+      // The old file keeps a name until the folder is synced.
+      let backup = Self.newName()
+      var (hasBackup, isNew) = (false, !replaces)
+      if replaces {
+        do {
+          try link(target, as: backup)
+          hasBackup = true
+        } catch { isNew = error.code == ENOENT }
+      }
+      defer { if hasBackup { remove(backup) } }
+      if replaces { try rename(name, to: target) } else { try placeNew() }
+      isThere = false
+      do {
+        try calls.perform(.fsync, folderPath) { FileAttributes.synchronize(folder.raw) }
+      } catch {
+        guard error.code != EINVAL, error.code != ENOTSUP else { return }
+        if hasBackup { try? rename(backup, to: target) } else if isNew { remove(target) }
+        throw error
+      }
+    }
+
+    /// Fails where a file has come meanwhile, which a rename would replace.
+    private func placeNew() throws(SystemError) {
+      do {
+        try link(name, as: target)
+        remove(name)
+      } catch {
+        guard [EPERM, ENOTSUP, ENOSYS].contains(error.code) else { throw error }
+        // A file system without hard links.
+        let status = try calls.status(path) { fstatat(folder.raw, target, $0, AT_SYMLINK_NOFOLLOW) }
+        guard status == nil else { throw SystemError("rename", path, code: EEXIST) }
+        try rename(name, to: target)
+      }
+    }
+
+    private func link(_ old: String, as new: String) throws(SystemError) {
+      try calls.perform(.link, path) { linkat(folder.raw, old, folder.raw, new, 0) }
+    }
+
+    private func rename(_ old: String, to new: String) throws(SystemError) {
+      try calls.perform(.rename, path) { renameat(folder.raw, old, folder.raw, new) }
+    }
+
+    private func remove(_ name: String) {
+      _ = try? calls.perform(.unlink, path) { unlinkat(folder.raw, name, 0) }
+    }
+  }
+}
+
+extension AtomicFile {
+  /// What a path leads to.
+  enum Place {
+    /// A file in a folder, whether it exists or not.
+    case file(folder: String, name: String)
+    /// An open descriptor of this process.
+    case descriptor(Int32)
+
+    /// Follows symbolic links.
+    init(_ path: String, _ calls: Calls) throws(SystemError) {
+      guard !path.utf8.contains(0) else { throw SystemError("open", path, code: EINVAL) }
+      var current = path
+      // As many links as Linux follows.
+      for _ in 0...40 {
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where current.hasPrefix(folder) {
+          guard let number = Int32(current.dropFirst(folder.count)) else { continue }
+          self = .descriptor(number)
+          return
+        }
+        let slash = current.lastIndex(of: "/")
+        let folder = slash.map { $0 == current.startIndex ? "/" : String(current[..<$0]) } ?? "."
+        guard let link = try Self.target(of: current, path, calls) else {
+          let name = slash.map { String(current[current.index(after: $0)...]) } ?? current
+          guard !name.isEmpty else { throw SystemError("open", path, code: current.isEmpty ? ENOENT : EISDIR) }
+          self = .file(folder: folder, name: name)
+          return
+        }
+        current = link.hasPrefix("/") ? link : "\(folder)/\(link)"
+      }
+      throw SystemError("open", path, code: ELOOP)
+    }
+
+    /// - Returns: `nil` for what is no symbolic link.
+    private static func target(of link: String, _ path: String, _ calls: Calls) throws(SystemError) -> String? {
+      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+      do throws(SystemError) {
+        let count = try calls.perform(.readlink, path) { readlink(link, &bytes, bytes.count) }
+        let target = String(bytes: bytes.prefix(count).map(UInt8.init(bitPattern:)), encoding: .utf8)
+        guard let target else { throw SystemError("readlink", path, code: EILSEQ) }
+        return target
+      } catch {
+        guard error.code == EINVAL || error.code == ENOENT else { throw error }
+        return nil
+      }
+    }
+  }
+
+  /// An open descriptor, closed when it is released.
+  final class Descriptor {
+    let raw: Int32
+
+    init(_ raw: Int32) { self.raw = raw }
+
+    deinit { close(raw) }
+  }
+}

@@ -1,0 +1,22 @@
+/// A call to the system that failed.
+package struct SystemError: LocalizedError, Equatable, CustomStringConvertible {
+  package let call: String
+  /// The file, unless the caller knows it.
+  package let path: String?
+  package let code: Int32
+
+  package init(_ call: String, _ path: String? = nil, code: Int32 = errno) {
+    self.call = call
+    self.path = path
+    self.code = code
+  }
+
+  package var description: String {
+    "\(call)\(path.map { " \($0)" } ?? ""): \(String(cString: strerror(code)))"
+  }
+
+  package var errorDescription: String? { description }
+
+  /// The same for users of the package.
+  package var posixError: POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+}

@@ -24,12 +24,30 @@ extension Inspector {
     /// The maximum number of bytes, including the previous file.
     public let limit: Int
 
+    /// Writes, one after the other: nothing that holds a lock waits for the disk.
+    private let writing = DispatchQueue(label: "waylay.journal", qos: .utility)
+    /// Changed on that queue alone.
     private let state: Locked<State>
 
     private struct State {
       var handle: FileHandle?
       var size: Int
       var failure: (any Error)?
+
+      /// Appends lines, and begins a new file when this one is full.
+      mutating func write(_ lines: [Data], to file: URL, limit: Int) throws {
+        // An exchange that is larger than a file may be is not written.
+        for line in lines where line.count <= limit {
+          if size + line.count > limit || handle == nil {
+            handle = nil
+            if size > 0 { try Journal.replace(Journal.old(file), by: file) }
+            size = 0
+            (handle, size) = try Journal.open(file)
+          }
+          try handle?.write(contentsOf: line)
+          size += line.count
+        }
+      }
     }
 
     /// Opens or creates a journal.
@@ -82,27 +100,16 @@ extension Inspector {
       guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EPERM) }
     }
 
-    /// Appends exchanges.
+    /// Appends exchanges, and returns when they are in the file.
     func append(_ entries: [HAR.Entry]) {
       let lines = entries.map { Self.line($0.data()) }
-      state.withLock { state in
+      writing.sync {
+        var next = state.withLock { $0 }
         do {
-          for line in lines {
-            // An exchange that is larger than a file may be is not written.
-            guard line.count <= limit / 2 else { continue }
-            if state.size + line.count > limit / 2 || state.handle == nil {
-              state.handle = nil
-              if state.size > 0 { try Self.replace(Self.old(file), by: file) }
-              state.size = 0
-              (state.handle, state.size) = try Self.open(file)
-            }
-            try state.handle?.write(contentsOf: line)
-            state.size += line.count
-          }
-          state.failure = nil
-        } catch {
-          state.failure = error
-        }
+          try next.write(lines, to: file, limit: limit / 2)
+          next.failure = nil
+        } catch { next.failure = error }
+        state.withLock { $0 = next }
       }
     }
 

@@ -203,52 +203,23 @@ extension InterceptorRegistry {
   ) async throws -> HTTPURLResponse {
     let response = try await load(request)
     let expected = response.body.length
-    let partial = destination.deletingLastPathComponent()
-      .appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString).partial")
-    let file = try Self.creatingFile(partial, for: request)
     do {
+      var file = try AtomicFile.Writer(destination.path, mode: 0o666)
       var received: Int64 = 0
       for try await chunk in response.body {
-        try Self.writing(to: destination, for: request) { try file.write(contentsOf: chunk) }
+        try file.write(chunk)
         received += Int64(chunk.count)
         progress?(DownloadProgress(receivedBytes: received, expectedBytes: expected))
       }
-      try Self.writing(to: destination, for: request) {
-        try file.close()
-        try Self.move(partial, to: destination)
-      }
-    } catch {
-      try? file.close()
-      try? FileManager.default.removeItem(at: partial)
-      throw error
-    }
-    return response.head
-  }
-
-  private static func creatingFile(_ url: URL, for request: URLRequest) throws -> FileHandle {
-    try writing(to: url, for: request) {
-      try Data().write(to: url, options: .withoutOverwriting)
-      return try FileHandle(forWritingTo: url)
-    }
-  }
-
-  /// Moves in one step: `rename(2)` puts the new file in place of the old one without a moment between.
-  private static func move(_ source: URL, to destination: URL) throws {
-    guard rename(source.path, destination.path) == 0 else {
-      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-    }
-  }
-
-  private static func writing<Value>(to url: URL, for request: URLRequest, _ work: () throws -> Value) throws -> Value {
-    do {
-      return try work()
-    } catch {
+      try file.commit()
+    } catch let error as SystemError {
       throw URLError(
         .cannotWriteToFile,
         underlying: WaylayError(
           .fileNotWritten,
-          "\(url.path) cannot be written: check that the folder exists, its permissions and the free space.",
-          url: request.url, underlying: error))
+          "\(destination.path) cannot be written: check that the folder exists, its permissions and the free space.",
+          url: request.url, underlying: error.posixError))
     }
+    return response.head
   }
 }

@@ -6,15 +6,14 @@
 /// try writer.finish()
 /// ```
 ///
-/// The file appears only when it is finished and complete, readable by its owner alone; until then an existing file
-/// stays, even if the process is killed. A writer that is released without ``finish()`` leaves nothing behind.
+/// The file appears when it is finished: complete, synced to the disk, and readable by its owner alone. Until then an
+/// existing file stays, even if the process is killed or the power fails. A writer that is released without ``finish()``
+/// leaves nothing behind. A symbolic link is followed; a pipe or a device is written into.
 public struct HARWriter: ~Copyable {
   private let file: URL
-  private let draft: URL
-  private let handle: FileHandle
   private let archive: HAR
   private var json: JSONWriter
-  private var isFinished = false
+  private var output: AtomicFile.Writer
 
   /// Starts a file.
   ///
@@ -24,22 +23,18 @@ public struct HARWriter: ~Copyable {
   ///   - isPretty: Whether to indent the file.
   /// - Throws: ``HARError`` if it cannot be written there.
   public init(_ file: URL, archive: HAR = HAR(), isPretty: Bool = false) throws(HARError) {
-    let draft = file.deletingLastPathComponent().appendingPathComponent(
-      ".\(file.lastPathComponent).\(UUID().uuidString)")
-    do {
-      // Nobody else reads it before it is whole: what it holds may be private.
-      let isMade = FileManager.default.createFile(
-        atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o600])
-      guard isMade else { throw CocoaError(.fileWriteUnknown) }
-      handle = try FileHandle(forWritingTo: draft)
+    do throws(SystemError) {
+      try self.init(file, archive: archive, isPretty: isPretty, to: AtomicFile.Writer(file.path))
     } catch {
-      try? FileManager.default.removeItem(at: draft)
-      throw HARError(
-        .unwritable, "\(file.lastPathComponent) cannot be written in its directory.", file: file, underlying: error)
+      throw Self.error(error, file)
     }
+  }
+
+  /// Starts a file with a writer of the caller's.
+  package init(_ file: URL, archive: HAR, isPretty: Bool = false, to output: consuming AtomicFile.Writer) {
     self.file = file
-    self.draft = draft
     self.archive = archive
+    self.output = output
     json = JSONWriter(isPretty: isPretty)
     archive.writeBeginning(to: &json)
     for entry in archive.entries.inOrder {
@@ -48,18 +43,13 @@ public struct HARWriter: ~Copyable {
     }
   }
 
-  deinit {
-    try? handle.close()
-    if !isFinished { try? FileManager.default.removeItem(at: draft) }
-  }
-
   /// Writes an entry. The format requires the oldest entry first.
   ///
   /// - Throws: ``HARError`` if it cannot be written, for example on a full disk. The file to be replaced still exists.
   public mutating func append(_ entry: HAR.Entry) throws(HARError) {
     json.separate()
     entry.write(to: &json)
-    try flush()
+    do { try output.write(Data(json.take())) } catch { throw Self.error(error, file) }
   }
 
   /// Finishes the archive, and moves it into place.
@@ -67,22 +57,17 @@ public struct HARWriter: ~Copyable {
   /// - Throws: ``HARError`` if it cannot be written. The file to be replaced still exists.
   public consuming func finish() throws(HARError) {
     archive.writeEnd(to: &json)
-    try flush()
-    do {
-      try handle.synchronize()
-      guard rename(draft.path, file.path) == 0 else {
-        throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
-      }
-      isFinished = true
+    let file = file
+    do throws(SystemError) {
+      try output.write(Data(json.take()))
+      try output.commit()
     } catch {
-      throw HARError(
-        .unwritable, "\(file.lastPathComponent) cannot be moved into place.", file: file, underlying: error)
+      throw Self.error(error, file)
     }
   }
 
-  private mutating func flush() throws(HARError) {
-    do { try handle.write(contentsOf: json.take()) } catch {
-      throw HARError(.unwritable, "\(file.lastPathComponent) cannot be completed.", file: file, underlying: error)
-    }
+  private static func error(_ error: SystemError, _ file: URL) -> HARError {
+    HARError(
+      .unwritable, "\(file.lastPathComponent) cannot be written: \(error).", file: file, underlying: error.posixError)
   }
 }

@@ -34,36 +34,7 @@ struct PrivateFile: Sendable {
     return try file.read(upToCount: limit) ?? Data()
   }
 
-  /// Puts `contents` in place of what is there. Whatever happens meanwhile, the file holds the old contents or the new.
-  func write(_ contents: Data) throws {
-    let draft = url.path + "." + String(UInt64.random(in: .min ... .max), radix: 36)
-    do {
-      try Self.create(draft, contents)
-      guard rename(draft, url.path) == 0 else { throw Self.failure() }
-    } catch {
-      unlink(draft)
-      throw error
-    }
-  }
-
-  /// The mode is given when the file is made: changing it afterwards would leave a moment in which others may open it.
-  private static func create(_ path: String, _ contents: Data) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure() }
-    defer { close(descriptor) }
-    try contents.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = WaylayCore.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-        guard count > 0 else {
-          guard count < 0, errno == EINTR else { throw failure() }
-          continue
-        }
-        written += count
-      }
-    }
-    guard fsync(descriptor) == 0 else { throw failure() }
-  }
+  func write(_ contents: Data) throws { try AtomicFile.replace(url.path, with: contents) }
 
   private static func failure() -> any Error {
     POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)

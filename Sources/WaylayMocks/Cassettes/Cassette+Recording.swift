@@ -297,7 +297,7 @@ extension Cassette {
             "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ in their "
             + "secrets alone get the same response.\n\(report)", location: location, isWarning: true))
     }
-    do { try CassetteFile.replace(file, by: archive.data(), version, writing) } catch {
+    do { try CassetteFile.replace(file, by: archive.data(), version, calls) } catch {
       throw error.located(at: location)
     }
   }

@@ -54,9 +54,9 @@ public final class Cassette: RequestInterceptor {
   let claim: CassetteFile.Claim?
   /// Whether it asks the server, and leaves the file as it is.
   package var compares: Bool { role.compares }
-  let writing: CassetteFile.Writing
+  let calls: AtomicFile.Calls
   /// The file as it was when the cassette was made.
-  let version: CassetteFile.Version?
+  let version: AtomicFile.Version?
   let state = Locked(State())
 
   /// Makes a cassette, and reads its file.
@@ -84,14 +84,14 @@ public final class Cassette: RequestInterceptor {
   package init(
     _ path: String, mode: Mode, options: Options, location: MockSourceLocation,
     environment: [String: String] = ProcessInfo.processInfo.environment,
-    writing: CassetteFile.Writing = CassetteFile.Writing()
+    calls: AtomicFile.Calls = AtomicFile.Calls()
   ) {
     file = CassetteFile.place(of: path, besides: location.filePath.description)
     name = "Cassette \(file.lastPathComponent)"
     self.location = location
     self.options = options
-    self.writing = writing
-    version = CassetteFile.Version(file)
+    self.calls = calls
+    version = AtomicFile.Version(of: file.path)
     var opening = Opening(file: file, options: options, location: location)
     opening.open(mode, environment: environment)
     role = opening.role

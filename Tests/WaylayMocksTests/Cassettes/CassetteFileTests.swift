@@ -24,7 +24,7 @@ struct CassetteFileTests {
     #expect(Cassette("x", mode: .none).file.path.hasSuffix("Tests/WaylayMocksTests/Cassettes/Cassettes/x.har"))
   }
 
-  @Test("stays as it was when a step of writing fails, with whatever error, and nothing is left beside it")
+  @Test("stays as it was when a call fails, with whatever error, and nothing is left beside it")
   func faults() async throws {
     try folder.write([.made("https://a.test/old", "old")])
     let before = folder.data()
@@ -33,9 +33,9 @@ struct CassetteFileTests {
       EINVAL,
     ]
     var cures: Set<String> = []
-    for step in CassetteFile.Step.allCases where step != .synchronizeFolder {
+    for call in [AtomicFile.Calls.Name.create, .write, .close, .rename] {
       for number in numbers {
-        let cassette = folder.cassette(.all, writing: .init { $0 == step ? number : 0 })
+        let cassette = folder.cassette(.all, calls: .init { $0 == call ? number : 0 })
         _ = try await cassette.text("https://a.test/new", network: echo)
         let error = #expect(throws: MockError.self) { try cassette.eject() }
         #expect(error?.code == .unwritableFile)
@@ -46,8 +46,8 @@ struct CassetteFileTests {
             && message.contains("An existing file is unchanged."),
           "\(message)")
         cures.insert(String(message.split(separator: ":")[1].prefix(40)))
-        #expect(folder.data() == before, "\(step) \(number)")
-        #expect(folder.names == ["tape.har"], "\(step) \(number)")
+        #expect(folder.data() == before, "\(call) \(number)")
+        #expect(folder.names == ["tape.har"], "\(call) \(number)")
       }
     }
     #expect(cures.count >= 10, "\(cures)")
@@ -85,26 +85,24 @@ struct CassetteFileTests {
   }
 
   @Test(
-    "is the old one when the process is killed while it records, or at any step of writing", .exitTest,
-    arguments: [nil] + CassetteFile.Step.allCases.map(\.self).map(Optional.some))
-  func killed(step: CassetteFile.Step?) async throws {
+    "is the old one when the process is killed while it records or writes", .exitTest,
+    arguments: [nil, .create, .write, .rename, .unlink] as [AtomicFile.Calls.Name?])
+  func killed(call: AtomicFile.Calls.Name?) async throws {
     try folder.write([.made("https://a.test/old", "old")])
     let before = folder.data()
     await #expect(processExitsWith: .signal(SIGKILL)) {
-      [path = folder.path() as String, step = step?.rawValue as String?] in
+      [path = folder.path() as String, call = call?.rawValue as String?] in
       let cassette = Cassette(
         path, mode: .all, options: Cassette.Options(),
         location: MockSourceLocation(fileID: #fileID, filePath: #filePath, line: 1, column: 1), environment: [:],
-        writing: CassetteFile.Writing { current in
-          if current.rawValue == step { kill(getpid(), SIGKILL) }
-          return 0
-        })
+        calls: AtomicFile.Calls { $0.rawValue == call ? kill(getpid(), SIGKILL) : 0 })
       _ = try await cassette.text("https://a.test/new", network: echo)
-      if step == nil { kill(getpid(), SIGKILL) }
+      if call == nil { kill(getpid(), SIGKILL) }
       try cassette.eject()
     }
     let entries = try folder.archive().entries.map(\.request.url)
-    if step == .synchronizeFolder {
+    // The first name that is removed is that of the old file, when the new one has its place.
+    if call == .unlink {
       #expect(entries == ["https://a.test/new"])
     } else {
       #expect(folder.data() == before)

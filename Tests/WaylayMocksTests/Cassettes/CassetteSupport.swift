@@ -32,14 +32,14 @@ final class CassetteFolder: Sendable {
   /// A cassette in this folder, which does not look at the environment of the process.
   func cassette(
     _ mode: Cassette.Mode = .environment, _ name: String = "tape.har", environment: [String: String] = [:],
-    writing: CassetteFile.Writing = .init(), changed change: (inout Cassette.Options) -> Void = { _ in }
+    calls: AtomicFile.Calls = .init(), changed change: (inout Cassette.Options) -> Void = { _ in }
   ) -> Cassette {
     var options = Cassette.Options()
     change(&options)
     return Cassette(
       path(name), mode: mode, options: options,
       location: MockSourceLocation(fileID: #fileID, filePath: #filePath, line: 1, column: 1), environment: environment,
-      writing: writing)
+      calls: calls)
   }
 }
 

@@ -46,21 +46,3 @@ package struct Stopwatch: Sendable {
     try await wait(offset)
   }
 }
-
-extension Duration {
-  private static var year: Duration { .seconds(365 * 24 * 60 * 60) }
-
-  /// The duration, or a year: longer ones overflow in the clocks of the system.
-  package var upToAYear: Duration { min(self, Self.year) }
-
-  package var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
-
-  /// A duration of so many seconds; not a number, and more than a year, count as a year.
-  package static func ofSeconds(_ seconds: Double) -> Duration {
-    guard seconds < year.inSeconds else { return year }
-    return .seconds(max(0, seconds))
-  }
-}

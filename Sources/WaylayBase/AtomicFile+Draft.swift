@@ -208,7 +208,8 @@ extension AtomicFile {
 
     /// - Returns: `nil` for what is no symbolic link.
     private static func target(of link: String, _ path: String, _ calls: Calls) throws(SystemError) -> String? {
-      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+      // No system has longer paths.
+      var bytes = [CChar](repeating: 0, count: 4096)
       do throws(SystemError) {
         let count = try calls.perform(.readlink, path) { readlink(link, &bytes, bytes.count) }
         let target = String(bytes: bytes.prefix(count).map(UInt8.init(bitPattern:)), encoding: .utf8)

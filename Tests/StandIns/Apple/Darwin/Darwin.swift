@@ -111,7 +111,6 @@ public var O_DIRECTORY: Int32 { fatalError() }
 public var O_NONBLOCK: Int32 { fatalError() }
 public var O_NOCTTY: Int32 { fatalError() }
 public var F_DUPFD_CLOEXEC: Int32 { fatalError() }
-public var PATH_MAX: Int32 { fatalError() }
 public var F_FULLFSYNC: Int32 { fatalError() }
 public var F_BARRIERFSYNC: Int32 { fatalError() }
 public var LOCK_SH: Int32 { fatalError() }

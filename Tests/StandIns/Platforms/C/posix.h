@@ -75,8 +75,14 @@ void *NULLABLE dlsym(void *, const char *NONNULL);
 #define EROFS 30
 #define EPIPE 32
 #define ENAMETOOLONG 36
+#define ENOSYS 38
 #define ENOTEMPTY 39
 #define ELOOP 40
+#define ENODATA 61
+#define EILSEQ 84
+#define EOPNOTSUPP 95
+#define ENOTSUP EOPNOTSUPP
+#define ESTALE 116
 #define EDQUOT 122
 
 // fcntl.h, from the kernel's asm-generic/fcntl.h
@@ -85,6 +91,7 @@ void *NULLABLE dlsym(void *, const char *NONNULL);
 #define O_RDWR 2
 #define O_CREAT 0100
 #define O_EXCL 0200
+#define O_NOCTTY 0400
 #define O_TRUNC 01000
 #define O_APPEND 02000
 #define O_NONBLOCK 04000
@@ -92,10 +99,20 @@ void *NULLABLE dlsym(void *, const char *NONNULL);
 #define O_NOFOLLOW 0400000
 #define O_CLOEXEC 02000000
 #define F_SETFD 2
+#define F_DUPFD_CLOEXEC 1030
 #define FD_CLOEXEC 1
 #define AT_FDCWD (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100
 #define AT_REMOVEDIR 0x200
+
+// poll.h
+#define POLLOUT 4
+struct pollfd {
+  int fd;
+  short events;
+  short revents;
+};
+int poll(struct pollfd *NULLABLE, BIONIC_OR_MUSL(unsigned int, unsigned long), int);
 
 // sys/file.h
 #define LOCK_EX 2
@@ -122,6 +139,9 @@ int fdatasync(int);
 int unlink(const char *NONNULL);
 int unlinkat(int, const char *NONNULL, int);
 int link(const char *NONNULL, const char *NONNULL);
+int linkat(int, const char *NONNULL, int, const char *NONNULL, int);
+ssize_t readlink(const char *NONNULL, char *NONNULL, size_t);
+int fchown(int, uid_t, gid_t);
 int usleep(unsigned int);
 pid_t getpid(void);
 uid_t geteuid(void);

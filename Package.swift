@@ -132,7 +132,7 @@ let tests: [Target] = [
     "Documentation",
     needs: [
       "TestSupport", "Waylay", "WaylayAsyncHTTPClient", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer",
-      "WaylayInterceptors", "WaylayTesting", "WaylayTunnel", "AsyncHTTPClient", "Crypto", "NIOCore",
+      "WaylayTesting", "AsyncHTTPClient", "NIOCore",
     ], exclude: ["Cassettes"]),
   // What mocks, cassettes, archive and inspector do, through each door that there is.
   tests(

@@ -4,7 +4,13 @@ import Testing
 import WaylayTesting
 import XCTest
 
-// The listings of the README's opening and of the articles on mocks. Those that are tests run.
+#if AsyncHTTPClient
+  import AsyncHTTPClient
+  import NIOCore
+  import WaylayAsyncHTTPClient
+#endif
+
+// The tests that the README and the articles on mocks show, as they stand there.
 
 struct Greeter: Sendable {
   let session: URLSession
@@ -60,14 +66,6 @@ extension UserClient {
 func loadsAUser() async throws {
   let user = try await UserClient(session: .mocked).user(42)
   #expect(user.name == "Ada")
-}
-
-@StubBuilder func stubPatterns() -> [Stub] {
-  Stub(.get, "https://*.example.com/search?q=swift&page=2", .json([User]()))
-  Stub(.get, "/files/**", .status(404))
-  Stub(.post, "https://api.example.com/users", .status(201))
-    .where(.field("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
-  Stub(.any, .status(500)).where(.predicate("too long") { $0.body.count > 1 << 20 })
 }
 
 @Test(
@@ -150,26 +148,6 @@ final class ScopedUserClientTests: XCTestCase {
   }
 }
 
-func mockInAnApp() -> URLSession {
-  let mock = MockInterceptor(.init(unmatched: .passThrough)) {
-    Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")).delay(.milliseconds(300)))
-  }
-  let registry = InterceptorRegistry { mock }
-  let session = URLSession(configuration: .default.intercepted(by: registry))
-  return session
-}
-
-@StubBuilder func fromOHHTTPStubs() -> [Stub] {
-  Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"]))
-  Stub("https://*/files/**", .error(.notConnectedToInternet))
-  Stub(.post, .any) { request in .data(request.body) }.where(.body(.json(["id": 1])))
-}
-
-@StubBuilder func fromMocker(data: Data) -> [Stub] {
-  Stub(.get, "https://api.example.com/users/1", .data(data, type: "application/json"))
-  Stub(.get, "https://api.example.com/users/2", .data(data, type: "application/json").delay(.seconds(2)))
-}
-
 @Test(
   .mocked {
     Stub(.any) { request in
@@ -180,39 +158,6 @@ func mockInAnApp() -> URLSession {
 func oneHandler() async throws {
   let user = try await UserClient(session: .mocked).user(1)
   #expect(user.name == "Ada")
-}
-
-@StubBuilder func mockAnswers(logo: URL, video: URL) -> [Stub] {
-  Stub(.get, "/users/42", .json(["id": 42, "name": "Ada", "email": nil]))
-  Stub(.get, "/status", .status(503), .text("up again"))
-  Stub(.get, "/robots.txt", .text("Disallow: /").field("Cache-Control", "no-store"))
-  Stub(.get, "/logo.png", .file(logo))
-  Stub(.get, "/old", .redirect(to: "/new", status: 307))
-  Stub(.post, "/login", .status(204).cookie("session=42; Path=/; HttpOnly"))
-  Stub(.get, "/account", .text("yours").requiringBasic(user: "ada", password: "s3cret"))
-  Stub(.get, "/video.mp4", .file(video).field("ETag", "\"v1\"").servingRanges())
-}
-
-@StubBuilder func mockComputedAnswers() -> [Stub] {
-  Stub(.post, "/echo") { request in .data(request.body).field("X-Call", "\(request.index)") }
-  Stub(.get, "/time") { .text("\(Date())") }
-}
-
-@StubBuilder func mockStreams() -> [Stub] {
-  Stub(.get, "/log", .chunks(["one\n", "two\n"], every: .seconds(1)))
-  Stub(.get, "/prices", .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd))
-}
-
-@StubBuilder func mockLiveAnswers() -> [Stub] {
-  Stub(.get, "/me", .passThrough.mergingJSON(["plan": "premium", "trial": nil]))
-  Stub(.get, "/health", .passThrough.status(503))
-}
-
-@StubBuilder func mockTimes(logo: URL) -> [Stub] {
-  Stub(.get, "/search", .text("found").delay(.milliseconds(80)))
-  Stub(.get, "/report", .file(logo).delay(.milliseconds(200)).duration(.seconds(5)))
-  Stub(.get, "/photo", .file(logo).network(.threeG.loss(0.02)))
-  Stub(.get, "/hangs", .never)
 }
 
 @Test(
@@ -239,15 +184,6 @@ func takesNoTime() async throws {
   }
 }
 
-@StubBuilder func mockFaults() -> [Stub] {
-  Stub(.get, "/a", .error(.timedOut))
-  Stub(.get, "/b", .fault(.offline))
-  Stub(.get, "/c", .fault(.tls(.expired)))
-  Stub(.get, "/d", .text("half of it").fault(.connectionReset(afterBytes: 4)))
-  Stub(.get, "/e", .text("half of it").fault(.truncated(afterBytes: 4)))
-  Stub(.get, "/f", .text("half of it").fault(.stalled(afterBytes: 4)))
-}
-
 extension Stub {
   static func signedIn(as user: User) -> [Stub] {
     [
@@ -267,7 +203,7 @@ struct CartTests {
 }
 
 @Suite(.sharedSession)
-struct HardWiredListings {
+struct HardWiredTests {
   @Test(
     .mocked(intercepting: [.shared]) {
       Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
@@ -278,19 +214,6 @@ struct HardWiredListings {
   }
 }
 
-@StubBuilder func movedFromElsewhere() -> [Stub] {
-  Stub(.get, "https://api.example.com/users/:id") { request in .json(["id": request.parameters["id"] ?? ""]) }
-  Stub(.get, "https://api.example.com/status", .status(503)).once
-  Stub(.get, "https://api.example.com/slow", .status(200).delay(.seconds(1)))
-  Stub(.get, "https://api.example.com/offline", .fault(.connectionRefused))
-  Stub(.get, "https://api.example.com/news", .events([.init("1"), .init("2")], every: .seconds(1)))
-  Stub(.post, "https://api.example.com/orders", .json(["id": 1], status: 201)).where(.body(.json(["item": "book"])))
-  Stub(.post, "https://api.example.com/photos", .status(201))
-    .where(.body(.multipart(["photo": .present, "album": .text("7")])))
-}
-
-@Suite(.airgapped) struct CheckoutTests {}
-
 @Test(
   .mocked { Stub(.get, "https://api.example.com/users/1", .json(["id": 1, "name": "Ada"])) },
   .exploringFaults(limit: 200))
@@ -298,3 +221,27 @@ func survives() async throws {
   let (data, _) = try await URLSession.mocked.data(from: URL(string: "https://api.example.com/users/1")!)
   #expect(!data.isEmpty)
 }
+
+// The file of this cassette is in the folder Cassettes.
+@Test(.cassette("user"))
+func showsAUser() async throws {
+  let user = try await UserClient(session: .mocked).user(42)
+  #expect(user.name == "Ada")
+}
+
+#if AsyncHTTPClient
+  struct Weather: Sendable {
+    let client: InterceptedHTTPClient
+
+    func today() async throws -> String {
+      let request = HTTPClientRequest(url: "https://weather.example.com/today")
+      let response = try await client.execute(request, timeout: .seconds(30))
+      return String(buffer: try await response.body.collect(upTo: 1 << 20))
+    }
+  }
+
+  @Test(.mocked { Stub(.get, "https://weather.example.com/today", .text("rain")) })
+  func saysWhatTheSkyDoes() async throws {
+    #expect(try await Weather(client: .mocked).today() == "rain")
+  }
+#endif

@@ -2,7 +2,7 @@
 # Type-checks the examples as somebody else's package would be, against what is public: what users read here, they can write.
 #
 # And looks whether a program that uses a product compiles what only others need: by the manifest, which is what SwiftPM goes by.
-# (Scripts/weight.sh looks at what was compiled, and Scripts/dependents.sh at what is fetched.)
+# (Scripts/dependents.sh looks at what is fetched.)
 #
 #   Scripts/doors.sh      after swift build --enable-all-traits
 #

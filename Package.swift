@@ -37,7 +37,7 @@ let libraries: [Target] = [
   // Ready-made interceptors, written with the base and what is public of the core; HAR for the redaction of the logger.
   module(
     "WaylayInterceptors", needs: ["WaylayCore", "WaylayHAR", "HTTPTypes", "Logging"],
-    guarded: ["Cryptography": ["Crypto"], "Metrics": ["CoreMetrics"], "Tracing": ["Tracing"]]),
+    guarded: ["Metrics": ["CoreMetrics"], "Tracing": ["Tracing"]]),
   module(
     "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "WaylayRecording", "HTTPTypes", "IssueReporting", "Logging"]),
   // For test targets alone: the umbrella does not re-export it.
@@ -120,8 +120,6 @@ let programs: [Target] = [
   // A plain URLSession, for what carries it without its knowing.
   program("plain-session", in: "Tests/Harnesses"),
   program("stress", in: "Tests/Harnesses", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
-  // A tunnel alone, for Scripts/tunnel_cost.py.
-  program("tunnel-cost", in: "Tests/Harnesses", needs: ["WaylayHosts", "WaylayTunnel"]),
   // Three requests, for a debugger to follow the third.
   program("walk", in: "Tests/Harnesses", needs: ["TestOrigin", "WaylayCore"]),
 ]
@@ -165,10 +163,7 @@ let tests: [Target] = [
   tests(of: "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "NIOCore", "NIOPosix"]),
   tests(
     of: "WaylayInterceptors",
-    needs: [
-      "WaylayCore", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit", "Tracing",
-      .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
-    ]),
+    needs: ["WaylayCore", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit", "Tracing"]),
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
@@ -192,7 +187,7 @@ let package = Package(
       enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
     .trait(
       name: "Cryptography",
-      description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
+      description: "Encrypted archives and signed lists of hosts, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
     .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
     .trait(

@@ -50,10 +50,9 @@ if git grep -lE 'processExitsWith' -- 'Tests/*.swift' | xargs grep -LE '\.exitTe
   exit 1
 fi
 
-step "Pages: spelling and style, links, diagrams, Troubleshooting, the Inspector's page and its pictures"
+step "Pages: spelling and style, links, Troubleshooting, the Inspector's page and its pictures"
 Scripts/prose.py
 Scripts/pages.py --check
-Scripts/diagrams.py --check
 Scripts/troubleshooting.py --check
 Scripts/page.sh --check
 Scripts/screenshots.sh --check

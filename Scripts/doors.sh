@@ -46,7 +46,7 @@ printf 'import WaylayCore\nfunc own() { _ = Promise<Int>(); _ = PacedBody.self }
 ! check -typecheck -I "$own" "$own/Own.swift" >"$own/log" 2>&1 && [ "$(grep -cE '^[^ |]+: error: ' "$own/log")" -eq 1 ] &&
   grep -q "cannot find 'PacedBody' in scope" "$own/log" || { cat "$own/log"; echo "the shelf could use what is the core's own" >&2; exit 1; }
 mapfile -t files < <(find Sources/WaylayInterceptors -name '*.swift')
-check -typecheck -I "$own" -module-name WaylayInterceptors -D Cryptography -D Metrics -D Tracing "${files[@]}"
+check -typecheck -I "$own" -module-name WaylayInterceptors -D Metrics -D Tracing "${files[@]}"
 echo "WaylayInterceptors is written with the base and what is public"
 
 swift package dump-package | python3 -c '

@@ -27,11 +27,9 @@ extension Scenario {
       ("Tracing", Tracing(for: .http)),
       ("TrafficMetrics", TrafficMetrics()),
       ("NetworkConditions, none", NetworkConditions()),
-      ("RequestSigner, HMAC", RequestSigner.hmac(key: Data("key".utf8), over: [], into: .xAPIKey, for: .http)),
     ]
     let single = interceptors.map { name, interceptor in load("interceptor: \(name)", against: plain, [interceptor]) }
-    let all = interceptors.filter { !$0.0.hasPrefix("RequestSigner") }.map(\.1)
-    return single + [load("interceptor: all of them, without signer", against: plain, all)]
+    return single + [load("interceptor: all of them", against: plain, interceptors.map(\.1))]
   }
 
   private static func load(

@@ -210,16 +210,8 @@ struct EntryScanner {
 }
 
 extension HAR {
-  /// Reads everything in an archive except its entries: its creator and its pages. The file may have any size.
-  ///
-  /// ```swift
-  /// var copy = try HARWriter(target, archive: HAR(withoutEntriesOf: source))
-  /// var reader = try HARReader(source)
-  /// while let entry = try reader.next() { try copy.append(entry) }
-  /// ```
-  ///
-  /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early.
-  public init(withoutEntriesOf file: URL) throws {
+  /// Reads the creator and the pages of a HAR file, without its entries. The file may have any size.
+  package init(withoutEntriesOf file: URL) throws {
     let rest = try HARReader(file).rest()
     do { try self.init(data: Data(rest)) } catch let error as HARError { throw error.in(file) }
     entries = []

@@ -167,7 +167,7 @@ let tests: [Target] = [
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
-  tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks"]),
+  tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks", "Crypto"]),
   tests(of: "WaylayTunnel", needs: ["HijackLab", "WaylayCore", "WaylayHosts", "plain-session", "NIOCore", "NIOPosix"]),
 ]
 

@@ -37,18 +37,16 @@
   struct WaylayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "waylay",
-      abstract: "Load, look at and keep HTTP traffic.",
+      abstract: "Look into HAR files and archives, and run programs over trusted addresses.",
       discussion: """
-        Exit status: 0 done; 1 what was asked for failed (a check found something, nothing matched, an HTTP status with \
-        --fail); \
-        2 the network gave no response; 3 offline or mocked, and there is no response; 4 a file or an archive cannot be \
-        used; 64 misuse.
+        Exit status: 0 done; 1 the command failed (a check found something, nothing matched); 2 the network gave no \
+        response; 4 a file or an archive cannot be used; 64 misuse.
 
         Every command takes --json, and then prints one JSON object; an error is one more: {"error": {"code": …, "message": …}}.
         """,
       version: "0.1.0",
       subcommands: [
-        GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self, TunnelCommand.self, WatchCommand.self,
+        HARCommand.self, ArchiveCommand.self, HostsCommand.self, TunnelCommand.self, WatchCommand.self,
       ])
   }
 

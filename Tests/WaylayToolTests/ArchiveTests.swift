@@ -1,4 +1,5 @@
 #if CommandLineTool
+  import Crypto
   import Foundation
   import TestOrigin
   import TestSupport
@@ -9,8 +10,8 @@
   /// `waylay archive`.
   @Suite("waylay archive", .heavy, .timeLimit(.minutes(10)))
   struct ArchiveCommandTests {
-    /// An archive with three answers in the tool's folder.
-    private func filled(_ key: String? = nil, _ body: (Tool, TestOrigin) async throws -> Void) async throws {
+    /// An archive with three responses in the tool's folder.
+    private func filled(_ key: Data? = nil, _ body: (Tool, TestOrigin) async throws -> Void) async throws {
       try await withOrigin { origin in
         origin.reply(to: "/fresh") { _ in
           Reply.text("fresh text", fields: [("Cache-Control", "max-age=600"), ("X-A", "b")])
@@ -24,12 +25,15 @@
             .whole(Data(repeating: 7, count: 400_000)))
         }
         try await Tool.with { waylay in
+          var options = DiskStore.Options()
+          if let key { options.encryptionKey = { SymmetricKey(data: key) } }
+          let archive = ArchiveCache(store: try DiskStore(at: waylay.file("archive"), options: options))
+          let registry = InterceptorRegistry { archive }
           for path in ["/fresh", "/stale", "/large"] {
-            let end = try await waylay(
-              "get", origin.url(path).absoluteString, "--archive", "/./archive", "--json",
-              environment: key.map { ["WAYLAY_ARCHIVE_KEY": $0] } ?? [:])
-            #expect(end.code == 0, "\(end)")
+            _ = try await registry.data(for: URLRequest(url: origin.url(path)))
           }
+          registry.invalidate()
+          await archive.close()
           try await body(waylay, origin)
         }
       }
@@ -73,10 +77,7 @@
     }
 
     @Test(
-      """
-      what only reads works beside an app that has the archive open, and makes none where there is none; rm and import \
-      do not
-      """
+      "what only reads works beside an app that has the archive open, and makes none where there is none; rm does not"
     )
     func beside() async throws {
       try await filled { waylay, origin in
@@ -87,9 +88,7 @@
           locked.code == 4 && (locked.json["error"] as? [String: Any])?["code"] as? String == "archive.locked",
           "\(locked)")
         await store.close()
-        for words in [
-          ["ls", "/./none"], ["verify", "/./none"], ["rm", "/./none", "--all"], ["export", "/./none", "/./file"],
-        ] {
+        for words in [["ls", "/./none"], ["verify", "/./none"], ["rm", "/./none", "--all"]] {
           let end = try await waylay.run(["archive"] + words)
           #expect(
             end.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("none").path), "\(words): \(end)")
@@ -98,7 +97,6 @@
         try FileManager.default.createDirectory(at: waylay.file("other"), withIntermediateDirectories: true)
         try waylay.write("x", to: "other/file")
         #expect(try await waylay("archive", "ls", "/./other").code == 4)
-        #expect(try await waylay("archive", "import", "/./other", "/./other/file").code == 4)
       }
     }
 
@@ -115,32 +113,17 @@
       }
     }
 
-    @Test("export and import carry an archive to another machine, with keys from files and the environment alone")
-    func carried() async throws {
+    @Test("an encrypted archive is read with a key from a file or from the environment")
+    func encrypted() async throws {
       let key = Data((0..<32).map { UInt8($0) })
-      try await filled(key.base64EncodedString()) { waylay, origin in
+      try await filled(key) { waylay, _ in
         try key.write(to: waylay.file("key"))
-        try waylay.write(Data(repeating: 9, count: 16).base64EncodedString() + "\n", to: "export.key")
+        try waylay.write("short", to: "bad.key")
         let closed = try await waylay("archive", "ls", "/./archive")
         #expect(closed.code == 4 && closed.errors.contains("encrypted"), "\(closed)")
         #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./key").output.contains("3 entries"))
-        let export = try await waylay(
-          "archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key", "--export-key-file",
-          "/./export.key"
-        )
-        #expect(export.code == 0 && export.output.hasPrefix("3 entries"), "\(export)")
-        #expect(try await waylay("archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key").code == 4)
-        #expect(try Data(contentsOf: waylay.file("all.waylay")).range(of: Data("fresh text".utf8)) == nil)
-        let wrong = try await waylay("archive", "import", "/./copy", "/./all.waylay")
-        #expect(wrong.code == 4, "\(wrong)")
-        try? FileManager.default.removeItem(at: waylay.file("copy"))
-        let added = try await waylay(
-          "archive", "import", "/./copy", "/./all.waylay", "--export-key-file", "/./export.key", "--json")
-        #expect(added.json["added"] as? Int == 3, "\(added)")
-        await origin.stop()
-        let again = try await waylay("get", origin.url("/fresh").absoluteString, "--archive", "/./copy", "--offline")
-        #expect(again.output == "fresh text", "\(again)")
-        try waylay.write("short", to: "bad.key")
+        let environment = ["WAYLAY_ARCHIVE_KEY": key.base64EncodedString()]
+        #expect(try await waylay("archive", "ls", "/./archive", environment: environment).output.contains("3 entries"))
         #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./bad.key").code == 4)
       }
     }
@@ -172,6 +155,37 @@
         try FileManager.default.createDirectory(at: largest, withIntermediateDirectories: false)
         let end = try await waylay("archive", "verify", "/./archive")
         #expect(end.code == 1 && !end.output.contains("all as stored"), "\(end)")
+      }
+    }
+
+    @Test("a body is shown to a terminal without what it would act on, and written as it is elsewhere")
+    func escapes() async throws {
+      let line = "\u{1B}[2J\u{1B}]0;title\u{7} 0\u{9B}31m\u{202E}abc\u{200F}\rover\r\n\tüber 😀 end\r\n"
+      // Chunks of the store end within characters and within the ends of lines.
+      let body = String(repeating: line, count: 20_000)
+      try await withOrigin { origin in
+        origin.reply(to: "/text") { _ in Reply.text(body, fields: [("Cache-Control", "max-age=600")]) }
+        try await Tool.with { waylay in
+          let archive = ArchiveCache(store: try DiskStore(at: waylay.file("archive")))
+          let registry = InterceptorRegistry { archive }
+          let url = origin.url("/text")
+          _ = try await registry.data(for: URLRequest(url: url))
+          registry.invalidate()
+          await archive.close()
+          let script = """
+            command -v script >/dev/null || { echo "no script"; exit; }
+            script -qec "'$0' archive show '$1' '$2' --body" /dev/null
+            """
+          let shown = try await waylay.shell(script, "/./archive", url.absoluteString)
+          if shown.output.hasPrefix("no script") {
+            print("no script: there is no terminal to look at")
+          } else {
+            let mark = "\u{FFFD}"
+            let expected = "\(mark)[2J\(mark)]0;title\(mark) 0\(mark)31m\(mark)abc\(mark)\(mark)over\n\tüber 😀 end\n"
+            #expect(shown.output.replacing("\r\n", with: "\n") == String(repeating: expected, count: 20_000))
+          }
+          #expect(try await waylay("archive", "show", "/./archive", url.absoluteString, "--body").output == body)
+        }
       }
     }
 

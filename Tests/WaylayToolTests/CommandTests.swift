@@ -36,6 +36,36 @@
       }
     }
 
+    @Test("a message has nothing that a terminal would act on, and JSON has it as JSON can write any character")
+    func escapes() async throws {
+      try await Tool.with { waylay in
+        let name = "a\u{1B}[2J\u{9B}31m\u{202E}b"
+        let end = try await waylay("har", "diff", "/./\(name)", "/./none", "--json")
+        let error = end.json["error"] as? [String: Any]
+        #expect((error?["message"] as? String)?.contains(name) == true, "\(end)")
+        #expect(end.output.contains(#"a\u001b[2J\u009b31m\u202eb"#), "\(end)")
+        #expect(end.errors.contains("a\u{FFFD}[2J\u{FFFD}31m\u{FFFD}b"), "\(end)")
+      }
+    }
+
+    @Test("leaves no part of a file when it is ended while it writes one", arguments: ["INT", "TERM"])
+    func interrupted(signal: String) async throws {
+      try await Tool.with { waylay in
+        // A pipe that nothing is written to: the file stays half-way.
+        let script = """
+          mkfifo "$1/pipe"; mkdir "$1/out"
+          "$0" har to-curl "$1/pipe" -o "$1/out/a" & pid=$!
+          exec 7>"$1/pipe"
+          printf '{"log":{"entries":[{"request":{"method":"GET","url":"http://a.test/"}},' >&7
+          for _ in $(seq 600); do [ "$(ls -A "$1/out")" ] && break; sleep 0.05; done
+          ls -A "$1/out" | wc -l
+          kill -\(signal) $pid; wait $pid; echo "ended $?"; ls -A "$1/out"
+          """
+        let end = try await waylay.shell(script, waylay.folder.path)
+        #expect(end.output == "1\nended \(signal == "INT" ? 130 : 143)\n", "\(end)")
+      }
+    }
+
     @Test("completion for shells is made of the commands", arguments: ["bash", "zsh", "fish"])
     func completion(shell: String) async throws {
       try await Tool.with { waylay in
@@ -87,8 +117,8 @@
       try await Tool.with { waylay in
         let dump = try await waylay("--experimental-dump-help")
         let commands = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.all
-        // The root, three groups, loading and watching, and what is in har, archive and hosts.
-        #expect(commands.count == 21)
+        // The root, three groups, tunnel and watch, and what is in har, archive and hosts.
+        #expect(commands.count == 18)
         for command in commands {
           let name = command.commandName
           #expect(manual.contains(name), "\(command.path) is not in the manual: Scripts/manual.sh writes it anew")

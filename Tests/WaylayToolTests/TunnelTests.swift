@@ -60,6 +60,42 @@
       }
     }
 
+    @Test("--doh asks a server for addresses, and takes a private one of a public host only with --allow-private")
+    func lookedUp() async throws {
+      let authority = try TestAuthority()
+      try await withOrigin(tls: .init(authority: authority, names: ["api.test", "dns.test"])) { origin in
+        origin.reply(to: "/where") { request in .text(request["host"].joined()) }
+        origin.reply(to: "/dns-query") { request in
+          Reply(200, [("Content-Type", "application/dns-message")], .whole(Self.answer(to: request.target)))
+        }
+        try await Tool.with { waylay in
+          try waylay.write(authority.pem, to: "ca.pem")
+          try waylay.write(#"{"rules":[{"host":"api.test:\#(origin.port)"}]}"#, to: "list.json")
+          let end = try await script(
+            waylay,
+            """
+            lookup="--hosts $dir/list.json --doh https://dns.test:$2/dns-query --doh-address 127.0.0.1 --cacert $dir/ca.pem"
+            get="/usr/bin/curl -s --max-time 20 --cacert $dir/ca.pem https://api.test:$2/where"
+            "$0" tunnel $lookup --allow-private -- $get; echo " $?"
+            "$0" tunnel $lookup -- $get -o /dev/null -w '%{http_connect}'; echo
+            """, origin.port)
+          #expect(end.output == "api.test:\(origin.port) 0\n502\n", "\(end)")
+        }
+      }
+    }
+
+    /// An answer to a question of DNS over HTTPS: 127.0.0.1 for any name.
+    private static func answer(to target: String) -> Data {
+      let text = (target.components(separatedBy: "dns=").last ?? "").replacing("-", with: "+").replacing("_", with: "/")
+      let padded = text + String(repeating: "=", count: (4 - text.count % 4) % 4)
+      let query = Array(Data(base64Encoded: padded) ?? Data())
+      guard query.count > 16, let end = query[12...].firstIndex(of: 0), end + 4 < query.count else { return Data() }
+      let isAddress = query[end + 1] == 0 && query[end + 2] == 1
+      let head = query[..<2] + [0x81, 0x80, 0, 1, 0, isAddress ? 1 : 0, 0, 0, 0, 0]
+      let record: [UInt8] = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]
+      return Data(head + query[12...(end + 4)] + (isAddress ? record : []))
+    }
+
     @Test("Ctrl-C ends the command, whose own status is the program's; a signal's is 128 and its number")
     func interrupted() async throws {
       try await Tool.with { waylay in

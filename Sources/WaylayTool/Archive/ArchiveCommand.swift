@@ -9,8 +9,8 @@
     static let configuration = CommandConfiguration(
       commandName: "archive", abstract: "Look into an archive of an app, and change it.",
       discussion:
-        "ls, show, explain, export and verify only read: they take no lock and change nothing, also while the app runs.",
-      subcommands: [List.self, Show.self, Explain.self, Remove.self, Export.self, Import.self, Verify.self])
+        "ls, show, explain and verify only read: they take no lock and change nothing, also while the app runs.",
+      subcommands: [List.self, Show.self, Explain.self, Remove.self, Verify.self])
   }
 
   extension ArchiveCommand {
@@ -161,7 +161,7 @@
       }
 
       func run() async throws {
-        let store = try await archive.forWriting(isMade: false)
+        let store = try await archive.forWriting()
         let count = try await store.removeAll(filter.filter())
         await store.close()
         if common.json { try Output.json(["removed": count]) } else { try Output.line("\(count) removed.") }

@@ -16,23 +16,19 @@
         valueName: "file")) var keyFile: String?
 
     /// Opens it for reading: nothing is made and nothing is changed, even while another process uses it.
-    func forReading() throws -> DiskStore { try Self.open(directory, try key(), isReadOnly: true) }
+    func forReading() throws -> DiskStore { try open(isReadOnly: true) }
 
-    /// Opens it for writing.
-    ///
-    /// - Parameter isMade: Whether an archive is made where there is none.
-    func forWriting(isMade: Bool) async throws -> DiskStore {
-      if !isMade { await (try forReading()).close() }
-      return try Self.open(directory, try key(), isReadOnly: false)
+    /// Opens it for writing. It is not made where there is none.
+    func forWriting() async throws -> DiskStore {
+      await (try forReading()).close()
+      return try open(isReadOnly: false)
     }
 
-    func key() throws -> SymmetricKey? { try KeyFile.key(keyFile, variable: "WAYLAY_ARCHIVE_KEY") }
-
-    static func open(_ directory: String, _ key: SymmetricKey?, isReadOnly: Bool) throws -> DiskStore {
-      // No limit: what an app has stored is not to make room for a tool.
+    private func open(isReadOnly: Bool) throws -> DiskStore {
+      // No limit: the tool never evicts what an app has stored.
       var options = DiskStore.Options(limits: StoreLimits(bytes: .max, count: .max), logger: .toStandardError)
       options.isReadOnly = isReadOnly
-      if let key { options.encryptionKey = { key } }
+      if let key = try KeyFile.key(keyFile) { options.encryptionKey = { key } }
       return try DiskStore(at: URL(fileURLWithPath: directory, isDirectory: true), options: options)
     }
   }
@@ -48,7 +44,7 @@
 
   /// A secret key, from a file or the environment. Never from the command line, which others can see.
   enum KeyFile {
-    static func key(_ file: String?, variable: String) throws -> SymmetricKey? {
+    static func key(_ file: String?) throws -> SymmetricKey? {
       if let file {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
@@ -57,6 +53,7 @@
         }
         return try key(data, from: file)
       }
+      let variable = "WAYLAY_ARCHIVE_KEY"
       guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
       return try key(Data(text.utf8), from: variable)
     }

@@ -1,7 +1,6 @@
 #if CommandLineTool
   import Foundation
   import WaylayCore
-  import WaylayInspector
 
   /// What the program prints: results to standard output, everything else to standard error.
   ///
@@ -200,17 +199,6 @@
       try place()
     }
 
-    /// Writes what an inspector has seen, which has no secrets in it any more, as an HTTP archive.
-    func write(_ inspector: Inspector) throws {
-      do {
-        try inspector.writeHAR(to: draft)
-        try place()
-      } catch {
-        discard()
-        throw error
-      }
-    }
-
     /// The draft, to be written piece by piece.
     func open() throws -> FileHandle {
       let descriptor = WaylayCore.open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -227,24 +215,16 @@
 
   /// Writes a body to standard output, or to a file.
   enum BodyPrinter {
-    /// - Parameter progress: Is told how many bytes have come, after each piece.
-    static func print(_ body: MessageBody, to output: OutputFile?, progress: (Int64) -> Void = { _ in }) async throws {
-      var count: Int64 = 0
+    static func print(_ body: MessageBody, to output: OutputFile?) async throws {
       guard let output else {
         var filter = Output.isTerminal ? TerminalFilter() : nil
-        for try await chunk in body {
-          try Output.write(filter?.shown(chunk) ?? chunk)
-          count += Int64(chunk.count)
-          progress(count)
-        }
+        for try await chunk in body { try Output.write(filter?.shown(chunk) ?? chunk) }
         return try Output.write(filter?.end() ?? Data())
       }
       do {
         let handle = try output.open()
         for try await chunk in body {
           do { try handle.write(contentsOf: chunk) } catch { throw output.failure("written", error) }
-          count += Int64(chunk.count)
-          progress(count)
         }
         try handle.close()
         try output.place()

@@ -27,6 +27,11 @@
     func onStop(_ body: @escaping @Sendable (Int32) -> Void) {
       let end = readEnd
       Thread.detachNewThread {
+        // The program may have been started with its signals blocked: this thread takes them.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         var byte: UInt8 = 0
         while WaylayCore.read(end, &byte, 1) < 0, errno == EINTR {}
         body(Int32(byte))

@@ -27,8 +27,8 @@
     func validate() throws {
       guard file != nil else {
         throw ValidationError(
-          "Name an HTTP archive: waylay watch traffic.har. Browsers export one, and so does waylay get --har. To see the "
-            + "requests of an app while it runs, use an InspectorServer in it.")
+          "Name an HTTP archive: waylay watch traffic.har. Browsers and an Inspector write one. To see the requests of an "
+            + "app while it runs, use an InspectorServer in it.")
       }
       guard keep > 0 else { throw ValidationError("--keep must be 1 or more exchanges.") }
     }

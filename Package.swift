@@ -115,7 +115,6 @@ let programs: [Target] = [
   program(
     "archive-torture", in: "Tests/Harnesses", needs: ["StoreFaults", "WaylayArchive", "WaylayCore", "ArgumentParser"]),
   program("exits", in: "Tests/Harnesses", needs: ["TestOrigin", "WaylayCore", "ArgumentParser"]),
-  program("hostile-origin", in: "Tests/Harnesses", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
   program("inspector-sizes", in: "Tests/Harnesses", needs: ["WaylayCore", "WaylayInspector", "ArgumentParser"]),
   // A plain URLSession, for what carries it without its knowing.
   program("plain-session", in: "Tests/Harnesses"),
@@ -142,7 +141,7 @@ let tests: [Target] = [
   tests(
     "Examples",
     needs: [
-      "TestSupport", "archive-torture", "exits", "hostile-origin", "inspector-sizes", "offline-reader", "stress",
+      "TestSupport", "archive-torture", "exits", "inspector-sizes", "offline-reader", "stress",
       "surviving-hijacks", "tour",
     ]),
   tests(

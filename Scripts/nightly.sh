@@ -16,10 +16,10 @@ deep() { Scripts/check.sh --deep; }
 # The tests whose size bounds a run, at full size.
 whole() { WAYLAY_WHOLE=1 swift test --enable-all-traits; }
 
-# 100 000 exchanges with a server that makes its answers up. WAYLAY_FUZZ_SEED chooses the seed.
+# 100 000 exchanges with a server that makes its responses up. WAYLAY_FUZZ_SEED chooses the seed.
 hostile() {
-  swift build --enable-all-traits -c release --product hostile-origin
-  .build/release/hostile-origin --exchanges "${WAYLAY_NIGHTLY_EXCHANGES:-100000}"
+  swift build --enable-all-traits -c release --product stress
+  .build/release/stress hostile --exchanges "${WAYLAY_NIGHTLY_EXCHANGES:-100000}"
 }
 
 # Ten million inputs for each parser of outside data.

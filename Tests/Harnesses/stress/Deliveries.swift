@@ -1,20 +1,20 @@
 import Foundation
 import WaylayCore
 
-/// A session's delegate that gives each task's events to the task that waits for them, and notices a second end.
+/// A session's delegate that gives each task's events to the task that waits for them, and counts events out of order.
 final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
-  private struct Delivery {
-    var data = Data()
-    var hasHead = false
-    let continuation: CheckedContinuation<String, any Error>
-  }
-
   struct OutOfOrder: Error {
     let what: String
   }
 
+  private struct Delivery {
+    var data = Data()
+    var response: URLResponse?
+    let continuation: CheckedContinuation<(Data, URLResponse), any Error>
+  }
+
   private struct State {
-    var open: [Int: Delivery] = [:]
+    var open: [ObjectIdentifier: Delivery] = [:]
     var strays = 0
   }
 
@@ -22,16 +22,16 @@ final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
 
   /// Runs a task to its end; `act` may suspend, resume or cancel it meanwhile.
   func run(
-    _ task: URLSessionTask, _ act: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
-  ) async throws -> String {
+    _ task: URLSessionTask, _ act: (URLSessionTask) -> Void = { _ in }
+  ) async throws -> (Data, URLResponse) {
     try await withCheckedThrowingContinuation { continuation in
-      state.withLock { $0.open[task.taskIdentifier] = Delivery(continuation: continuation) }
+      state.withLock { $0.open[ObjectIdentifier(task)] = Delivery(continuation: continuation) }
       task.resume()
       act(task)
     }
   }
 
-  /// Events that came when nobody waited: after an end, or a second end.
+  /// Events before a head, after an end, and second ends.
   var strays: Int { state.withLock { $0.strays } }
 
   func urlSession(
@@ -39,30 +39,30 @@ final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     state.withLock { state in
-      if state.open[dataTask.taskIdentifier]?.hasHead != false { state.strays += 1 }
-      state.open[dataTask.taskIdentifier]?.hasHead = true
+      if state.open[ObjectIdentifier(dataTask)].map({ $0.response == nil }) != true { state.strays += 1 }
+      state.open[ObjectIdentifier(dataTask)]?.response = response
     }
     completionHandler(.allow)
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     state.withLock { state in
-      if state.open[dataTask.taskIdentifier]?.hasHead != true { state.strays += 1 }
-      state.open[dataTask.taskIdentifier]?.data.append(data)
+      if state.open[ObjectIdentifier(dataTask)]?.response == nil { state.strays += 1 }
+      state.open[ObjectIdentifier(dataTask)]?.data.append(data)
     }
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     let delivery = state.withLock { state in
-      if state.open[task.taskIdentifier] == nil { state.strays += 1 }
-      return state.open.removeValue(forKey: task.taskIdentifier)
+      if state.open[ObjectIdentifier(task)] == nil { state.strays += 1 }
+      return state.open.removeValue(forKey: ObjectIdentifier(task))
     }
     guard let delivery else { return }
     if let error { return delivery.continuation.resume(throwing: error) }
-    guard delivery.hasHead else {
+    guard let response = delivery.response else {
       return delivery.continuation.resume(throwing: OutOfOrder(what: "an end without a head"))
     }
-    delivery.continuation.resume(returning: String(decoding: delivery.data, as: UTF8.self))
+    delivery.continuation.resume(returning: (delivery.data, response))
   }
 
   func urlSession(

@@ -1,115 +1,114 @@
+import ArgumentParser
 import Foundation
 import TestOrigin
 import WaylayCore
 
-/// Hands out the loads, and keeps count of what came of them.
+/// Hands out numbered loads, and counts what came of them.
 final class Tally: Sendable {
   private struct State {
     var next = 0
     var done = 0
-    var byKind: [String: Int] = [:]
+    var running: Set<Int> = []
     var faults: [String] = []
     var faultCount = 0
+    var rate = ""
     /// Resident bytes after each hundredth of the loads.
     var samples: [Int] = []
-    var running: Set<Int> = []
   }
 
-  private let loads: Int
-  private let seed: UInt64
-  /// Each kind as often as its weight says.
-  private let lots: [Kind]
+  private let numbers: ClosedRange<Int>
+  private let name: @Sendable (Int) -> String
+  private let progress: ProgressLine
   private let state = Locked(State())
 
-  private let progress: ProgressLine
-
-  init(loads: Int, seed: UInt64, kinds: [Kind], title: String) {
-    progress = ProgressLine(title, of: loads)
-    self.loads = loads
-    self.seed = seed
-    lots = kinds.flatMap { Array(repeating: $0, count: max(1, $0.weight)) }
+  /// - Parameter name: A load's name in reports, from its number.
+  init(_ numbers: ClosedRange<Int>, title: String, name: @escaping @Sendable (Int) -> String) {
+    (self.numbers, self.name) = (numbers, name)
+    progress = ProgressLine(title, of: numbers.count)
   }
 
-  /// The kind of a load, from its number alone.
-  private func kind(of number: Int) -> Kind {
-    var random = SplitMix(state: seed &+ UInt64(number))
-    return lots[Int(random.next() % UInt64(lots.count))]
-  }
+  var faults: [String] { state.withLock { $0.faults } }
 
-  /// The next load, or `nil` when there are no more.
-  func next() -> (Int, Kind)? {
-    let number = state.withLock { state -> Int? in
-      guard state.next < loads else { return nil }
-      defer { state.next += 1 }
-      state.running.insert(state.next)
-      return state.next
+  /// Resident bytes after each hundredth of the loads; fewer samples of fewer loads.
+  var samples: [Int] { state.withLock { $0.samples } }
+
+  /// Runs all loads. Ends the process, with the loads that hang, when nothing happens for a minute.
+  ///
+  /// - Parameters:
+  ///   - once: How many run at a time.
+  ///   - load: Runs a load, and returns its faults.
+  func run(at once: Int, _ load: @escaping @Sendable (Int) async -> [String]) async {
+    let watchdog = Task {
+      await Measurements.watch {
+        let (done, running) = self.state.withLock { ($0.done, $0.running) }
+        return (done, running.sorted().prefix(20).map(self.name).joined(separator: ", "))
+      }
     }
-    return number.map { ($0, kind(of: $0)) }
+    let start = ContinuousClock.now
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<once {
+        group.addTask { while let number = self.next() { self.done(number, await load(number)) } }
+      }
+    }
+    watchdog.cancel()
+    let seconds = start.duration(to: .now) / .seconds(1)
+    let rate = "\(numbers.count) in \(String(format: "%.1f", seconds)) s, \(Int(Double(numbers.count) / seconds))"
+    state.withLock { $0.rate = rate }
   }
 
-  func done(_ number: Int, _ kind: Kind, _ fault: String?) {
+  private func next() -> Int? {
+    state.withLock { state in
+      guard state.next < numbers.count else { return nil }
+      defer { state.next += 1 }
+      let number = numbers.lowerBound + state.next
+      state.running.insert(number)
+      return number
+    }
+  }
+
+  private func done(_ number: Int, _ faults: [String]) {
     progress.advance()
     let isSampleDue = state.withLock { state in
       state.done += 1
       state.running.remove(number)
-      state.byKind[kind.name, default: 0] += 1
-      if let fault {
-        state.faultCount += 1
-        if state.faults.count < 20 { state.faults.append("load \(number), \(kind.name): \(fault)") }
-      }
-      return state.done % max(1, loads / 100) == 0
+      state.faultCount += faults.count
+      for fault in faults where state.faults.count < 50 { state.faults.append("\(name(number)): \(fault)") }
+      return state.done % max(1, numbers.count / 100) == 0
     }
     guard isSampleDue, let bytes = Measurements.residentBytes else { return }
     state.withLock { $0.samples.append(bytes) }
   }
 
-  /// Ends the process when nothing happens for a minute, and says which loads hang.
-  func watch() async {
-    await Measurements.watch {
-      let (done, running) = self.state.withLock { ($0.done, $0.running) }
-      let first = running.sorted().prefix(20)
-      return (done, first.map { "\($0) (\(self.kind(of: $0).name))" }.joined(separator: ", "))
-    }
-  }
-
-  /// Prints what happened, and returns what is wrong with it.
-  func report(seconds: Double, growthLimit: Double) -> [String] {
-    let state = state.withLock { $0 }
-    for (name, count) in state.byKind.sorted(by: { $0.value > $1.value }) {
-      print("\(name.padding(toLength: 34, withPad: " ", startingAt: 0)) \(count)")
-    }
-    print("")
-    print(
-      """
-      loads                \(state.done) in \(String(format: "%.1f", seconds)) s, \
-      \(Int(Double(state.done) / seconds)) per second
-      """
-    )
-    print("wrong answers        \(state.faultCount)")
-    var faults = state.faults
-    if state.done != loads { faults.append("\(loads - state.done) loads never ended") }
-    if let fault = growth(of: state.samples, limit: growthLimit) { faults.append(fault) }
-    return faults
-  }
-
-  /// Compares the mean of the last tenth with that of the tenth after warm-up: single samples are noise.
+  /// Prints the counts, the memory and the descriptors; fails when there was a fault.
   ///
-  /// Warm-up is the first two fifths. An archive on the disk takes so long until the allocator has all sizes in store;
-  /// from then on resident memory stays within a hundredth.
-  private func growth(of samples: [Int], limit: Double) -> String? {
-    guard samples.count >= 100 else {
-      print("resident memory      not judged: too few samples")
-      return nil
+  /// - Parameters:
+  ///   - faults: What else was wrong.
+  ///   - descriptors: What was open before the loads and after them.
+  ///   - again: Options that repeat the loads.
+  func end(_ faults: [String], descriptors: (before: [String]?, after: [String]?), again: String) throws {
+    let state = state.withLock { $0 }
+    say("loads                \(state.rate) per second")
+    say("wrong outcomes       \(state.faultCount)")
+    var faults = state.faults + faults
+    if let before = descriptors.before, let after = descriptors.after {
+      say("descriptors          \(before.count) before, \(after.count) after")
+      if after.count > before.count {
+        let new = after.filter { !before.contains($0) }
+        faults.append("\(after.count - before.count) descriptors stayed open: \(new.joined(separator: ", "))")
+      }
+    } else {
+      say("descriptors          not measured on this platform")
     }
-    func mean(_ range: Range<Int>) -> Double { Double(samples[range].reduce(0, +)) / Double(range.count) }
-    let (early, late) = (mean(40..<50), mean(90..<100))
-    let growth = (late / early - 1) * 100
-    let isJudged = loads >= 100_000
-    print(
-      String(
-        format: "resident memory      %.1f MB after warm-up, %.1f MB at the end, %+.1f %%%@", early / 1e6, late / 1e6,
-        growth,
-        isJudged ? "" : " (not judged below 100 000 loads)"))
-    return isJudged && growth > limit ? String(format: "resident memory grew by %.1f %%", growth) : nil
+    guard faults.isEmpty else {
+      for fault in faults { say("FAULT  \(fault)") }
+      say("Again: \(again)")
+      throw ExitCode(1)
+    }
+    say("No faults.")
   }
+}
+
+/// Says a line at once: it is there whatever becomes of the process.
+func say(_ line: String) {
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

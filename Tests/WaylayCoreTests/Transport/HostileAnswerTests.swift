@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-/// What `hostile-origin` has found, one by one.
+/// What `stress hostile` has found, one by one.
 @Suite("Hostile answers", .timeLimit(.minutes(5)))
 struct HostileAnswerTests {
   private static let readsItself: Comment = "Apple's sessions read heads and ends of messages their own way"

@@ -37,7 +37,7 @@ struct Judge {
     return played.contains { $0.reply.verdict != .right && $0.reply.codes.contains(code) }
   }
 
-  private func matches(_ reply: Reply, _ status: Int, _ body: Data) -> Bool {
+  private func matches(_ reply: Forgery, _ status: Int, _ body: Data) -> Bool {
     reply.status == status && reply.allows(body)
   }
 
@@ -131,7 +131,7 @@ struct Judge {
   }
 
   /// What a request for a part may be answered with: parts as they came, which are fresh without a validator too.
-  private var parts: [Reply] {
+  private var parts: [Forgery] {
     played.map(\.reply).filter { $0.status == 206 && $0.verdict != .wrong && $0.part?.count == $0.body.count }
   }
 
@@ -165,7 +165,7 @@ struct Judge {
   }
 }
 
-extension Reply {
+extension Forgery {
   /// Whether bytes are those of a range of the whole, as this part has them.
   func holds(_ bytes: Data, _ range: Range<Int>) -> Bool {
     guard let part, range.lowerBound >= part.lowerBound, range.upperBound <= part.upperBound else { return false }

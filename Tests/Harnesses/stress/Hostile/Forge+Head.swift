@@ -52,7 +52,7 @@ extension Forge {
     }
   }
 
-  private mutating func odd(_ line: String, _ verdict: Reply.Verdict = .wrong) -> String {
+  private mutating func odd(_ line: String, _ verdict: Forgery.Verdict = .wrong) -> String {
     reply.note("the line \"\(line)\"", verdict, .malformed)
     if case .keep = reply.script.end { reply.script.end = .close }
     if verdict == .wrong {

@@ -37,6 +37,13 @@ struct Kind: Sendable {
   }
 }
 
+extension Deliveries {
+  /// Runs a task to its end, and returns the text that came.
+  func text(_ task: URLSessionTask, _ act: (URLSessionTask) -> Void = { _ in }) async throws -> String {
+    String(decoding: try await run(task, act).0, as: UTF8.self)
+  }
+}
+
 extension Kind {
   static let all: [Kind] = made + delivered + network + direct + archived + planted
 
@@ -47,7 +54,7 @@ extension Kind {
     },
     Kind("planted: a second end", 0) { grounds, number in
       let task = grounds.sessions.delegating.dataTask(with: grounds.url("inline", "text", number))
-      let answer = try await grounds.deliveries.run(task)
+      let answer = try await grounds.deliveries.text(task)
       grounds.deliveries.urlSession(grounds.sessions.delegating, task: task, didCompleteWithError: nil)
       return answer
     },
@@ -103,16 +110,17 @@ extension Kind {
   /// Made up by a chain, told to a delegate.
   private static let delivered = [
     Kind("inline, delegate", 160) { grounds, number in
-      try await grounds.deliveries.run(
+      try await grounds.deliveries.text(
         grounds.sessions.delegating.dataTask(with: grounds.url("inline", "text", number)))
     },
     Kind("in chunks, delegate", 120) { grounds, number in
-      try await grounds.deliveries.run(
+      try await grounds.deliveries.text(
         grounds.sessions.delegating.dataTask(with: grounds.url("later", "chunks", number)))
     },
     Kind("suspended and resumed", 40) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "late", number)))
-      { task in
+      try await grounds.deliveries.text(
+        grounds.sessions.delegating.dataTask(with: grounds.url("later", "late", number))
+      ) { task in
         task.suspend()
         task.resume()
         task.suspend()
@@ -120,12 +128,12 @@ extension Kind {
       }
     },
     Kind("cancelled, URLSession task", 30, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(
+      try await grounds.deliveries.text(
         grounds.sessions.delegating.dataTask(with: grounds.url("later", "never", number))
       ) { $0.cancel() }
     },
     Kind("cancelled while suspended", 10, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(
+      try await grounds.deliveries.text(
         grounds.sessions.delegating.dataTask(with: grounds.url("later", "never", number))
       ) { task in
         task.suspend()
@@ -138,7 +146,7 @@ extension Kind {
   private static let network = [
     Kind("network, awaited", 100) { text(try await $0.sessions.plain.data(from: $0.url("/mirror", $1)).0) },
     Kind("network, delegate", 40) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/mirror", number)))
+      try await grounds.deliveries.text(grounds.sessions.delegating.dataTask(with: grounds.url("/mirror", number)))
     },
     Kind("network, uploaded", 40) {
       var request = URLRequest(url: $0.url("/mirror", $1))
@@ -149,10 +157,10 @@ extension Kind {
       text(try await $0.sessions.plain.data(from: $0.origin.url("/redirect/302?to=/mirror%3Fn=\($1)")).0)
     },
     Kind("network, challenged", 20) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/guarded", number)))
+      try await grounds.deliveries.text(grounds.sessions.delegating.dataTask(with: grounds.url("/guarded", number)))
     },
     Kind("network, cancelled", 10, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/never", number))) {
+      try await grounds.deliveries.text(grounds.sessions.delegating.dataTask(with: grounds.url("/never", number))) {
         $0.cancel()
       }
     },

@@ -8,7 +8,7 @@ extension Kind {
   static let archived = [
     Kind("archive, hit", 400) { try await page($0, "fresh", $1 % 200, number: $1) },
     Kind("archive, hit, delegate", 60) { grounds, number in
-      let body = try await grounds.deliveries.run(
+      let body = try await grounds.deliveries.text(
         grounds.sessions.delegating.dataTask(with: grounds.page("fresh", number % 200)))
       return check(body, Grounds.text(of: number % 200), number)
     },
@@ -36,8 +36,9 @@ extension Kind {
       return try await follower
     },
     Kind("archive, cancelled", 10, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.page("never", 1000 + number)))
-      { $0.cancel() }
+      try await grounds.deliveries.text(
+        grounds.sessions.delegating.dataTask(with: grounds.page("never", 1000 + number))
+      ) { $0.cancel() }
     },
     Kind("archive, dropped unread", 10) { grounds, number in
       let response = try await grounds.sessions.registry.load(URLRequest(url: grounds.page("chunks", 1000 + number)))

@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 
 /// What goes on the wire for one request, and what a client may make of it.
-struct Reply: Sendable {
+struct Forgery: Sendable {
   /// How right it is.
   enum Verdict: Int, Comparable {
     /// It is an answer, and has to be given as one.

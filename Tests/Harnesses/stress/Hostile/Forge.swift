@@ -5,7 +5,7 @@ import TestOrigin
 struct Forge {
   var dice: Dice
   let method: String
-  var reply = Reply()
+  var reply = Forgery()
   /// The header fields, as lines without their ends.
   var lines: [String] = []
   /// What comes before the head: interim responses.
@@ -28,7 +28,7 @@ struct Forge {
   var isBodyless: Bool { method == "HEAD" || reply.status == 204 || reply.status == 304 }
 
   /// Makes an answer of some content.
-  mutating func answer(_ status: Int, _ content: Data, mayCode: Bool = true) -> Reply {
+  mutating func answer(_ status: Int, _ content: Data, mayCode: Bool = true) -> Forgery {
     reply.status = status
     reply.body = content
     wire = content

@@ -16,7 +16,7 @@ extension Forge {
   }
 
   /// The connection ends, and that is all.
-  mutating func nothing() -> Reply {
+  mutating func nothing() -> Forgery {
     reply.note("nothing", .wrong, .lost)
     reply.isWhole = false
     reply.script.end = dice.pick([.close, .reset])
@@ -24,7 +24,7 @@ extension Forge {
   }
 
   /// A demand for credentials, readable or not (RFC 9110, section 11.6.1).
-  mutating func challenge(_ page: Page) -> Reply {
+  mutating func challenge(_ page: Page) -> Forgery {
     let challenges = [
       "Basic realm=\"a\"", "Basic", "basic realm=a, charset=\"UTF-8\"", "Basic realm=\"a",
       "Digest realm=\"a\", nonce=\"b\", qop=\"auth\"",
@@ -42,7 +42,7 @@ extension Forge {
   }
 
   /// A redirect, to what is a place or is none (RFC 9110, section 15.4).
-  mutating func redirect(_ kind: Int, _ page: Page, _ port: Int) -> Reply {
+  mutating func redirect(_ kind: Int, _ page: Page, _ port: Int) -> Forgery {
     let good = [
       "/\(page.number)/land", "http://127.0.0.1:\(port)/\(page.number)/land?a=b#c",
       "//127.0.0.1:\(port)/\(page.number)/land",
@@ -86,7 +86,7 @@ extension Forge {
   }
 
   /// A redirect is no answer of its own: it leads on, unless something else is wrong with it.
-  private func leading(_ made: Reply, _ trait: String, _ codes: Set<URLError.Code>) -> Reply {
+  private func leading(_ made: Forgery, _ trait: String, _ codes: Set<URLError.Code>) -> Forgery {
     var made = made
     made.note(trait, .wrong, codes)
     return made

@@ -6,7 +6,7 @@ import WaylayCore
 final class Site: Sendable {
   /// A reply that was given, and what was asked.
   struct Played: Sendable {
-    let reply: Reply
+    let reply: Forgery
     /// Which request of the exchange it answered.
     let round: Int
     let hasRange: Bool
@@ -65,7 +65,8 @@ final class Site: Sendable {
     return reply.script
   }
 
-  private func reply(_ plan: Plan, to request: ScriptedOrigin.Request, _ round: Int, isLanding: Bool) -> (Reply, Bool) {
+  private func reply(_ plan: Plan, to request: ScriptedOrigin.Request, _ round: Int, isLanding: Bool) -> (Forgery, Bool)
+  {
     let isKnown = request["Authorization"] != nil
     let dice = Dice(seed, plan.number, 2 + round, isLanding ? 1 : isKnown ? 2 : 0)
     var forge = Forge(dice, method: request.method, exchange: plan.number)

@@ -4,7 +4,7 @@ import TestOrigin
 /// Answers that an archive may store, and those that it must not, or not as what they say they are.
 extension Forge {
   /// An answer to one round of an exchange: it may be honest, and it may be of another version than the one before.
-  mutating func archived(_ seed: UInt64, _ number: Int, _ round: Int, _ request: ScriptedOrigin.Request) -> Reply {
+  mutating func archived(_ seed: UInt64, _ number: Int, _ round: Int, _ request: ScriptedOrigin.Request) -> Forgery {
     let page = Page(seed, number, version: round > 0 && dice.chance(25) ? round : 0)
     let directives = dice.pick([
       "max-age=1000", "max-age=1000", "max-age=1000", "max-age=1000, must-revalidate", "no-cache", "no-store",
@@ -40,7 +40,7 @@ extension Forge {
   }
 
   /// A part, or what is said to be one (RFC 9110, section 14.4).
-  private mutating func part(_ range: String, of page: Page) -> Reply {
+  private mutating func part(_ range: String, of page: Page) -> Forgery {
     reply.isWhole = false
     let total = page.bytes.count
     let text =

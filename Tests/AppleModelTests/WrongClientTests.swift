@@ -110,16 +110,8 @@
         self,
         didReceive: URLAuthenticationChallenge(
           protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
-          sender: Nobody()))
+          sender: SilentSender()))
       client?.urlProtocol(self, didFailWithError: URLError(.timedOut))
     }
-  }
-
-  private final class Nobody: NSObject, URLAuthenticationChallengeSender, Sendable {
-    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
-    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
-    func cancel(_ challenge: URLAuthenticationChallenge) {}
-    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
-    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
   }
 #endif

@@ -237,7 +237,7 @@
         protectionSpace: URLProtectionSpace(
           host: "model.test", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: "\(number)",
           authenticationMethod: field("X-Method") ?? NSURLAuthenticationMethodDefault),
-        proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: NobodyAsks())
+        proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: SilentSender())
     }
 
     /// Sends the request; the server has it when its end is there. `nil` for one that was cancelled before.
@@ -409,12 +409,13 @@
     }
   }
 
-  /// The inner session's challenges are answered by completion handler.
-  private final class NobodyAsks: NSObject, URLAuthenticationChallengeSender, Sendable {
-    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
-    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
-    func cancel(_ challenge: URLAuthenticationChallenge) {}
-    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
-    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+  /// The sender of a challenge that is answered by completion handler.
+  package final class SilentSender: NSObject, URLAuthenticationChallengeSender, Sendable {
+    package override init() {}
+    package func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    package func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    package func cancel(_ challenge: URLAuthenticationChallenge) {}
+    package func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    package func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
   }
 #endif

@@ -48,19 +48,7 @@ struct DiskTests {
     let origin = try await TestOrigin.start()
     let wall = Wall()
     let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-    let cut = Locked<Int?>(600_000)
-    origin.reply(to: "/file") { request in
-      let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=1000")]
-      if let range = request["Range"].first, request["If-Range"] == ["\"1\""],
-        let first = Int(range.dropFirst("bytes=".count).dropLast())
-      {
-        return Reply(
-          206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...])
-        )
-      }
-      guard let cut = cut.withLock({ $0 }) else { return Reply(200, fields, .whole(bytes)) }
-      return Reply(200, fields, .truncated(bytes.prefix(cut), declared: bytes.count))
-    }
+    origin.breaksOff(at: 600_000, of: bytes, to: "/file")
     try await withDirectory { directory in
       let file = directory.appendingPathExtension("download")
       defer { try? FileManager.default.removeItem(at: file) }
@@ -68,7 +56,6 @@ struct DiskTests {
         let error = await failure { try await site.registry.download(for: site.request("/file"), to: file) }
         #expect(error is URLError)
       }
-      cut.withLock { $0 = nil }
       let counted = Locked<[Int64]>([])
       try await run(origin, directory, wall) { (site: Site) async throws in
         try await site.registry.download(for: site.request("/file"), to: file) { progress in

@@ -32,22 +32,8 @@ struct DownloadTaskTests {
     let origin = try await TestOrigin.start()
     let site = Site(origin, ArchiveCache(), wall: Wall())
     let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-    let isCut = Locked(true)
-    origin.reply(to: "/file") { request in
-      let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=1000")]
-      if let range = request["Range"].first, request["If-Range"] == ["\"1\""],
-        let first = Int(range.dropFirst("bytes=".count).dropLast())
-      {
-        return Reply(
-          206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...])
-        )
-      }
-      return isCut.withLock { $0 }
-        ? Reply(200, fields, .truncated(bytes.prefix(600_000), declared: bytes.count))
-        : Reply(200, fields, .whole(bytes))
-    }
+    origin.breaksOff(at: 600_000, of: bytes, to: "/file")
     #expect(await failureCode { try await download(site, "/file") } == .networkConnectionLost)
-    isCut.withLock { $0 = false }
     #expect(try await download(site, "/file") == bytes)
     let last = try #require(origin.requests(to: "/file").last)
     #expect(last["Range"].first?.hasPrefix("bytes=") == true && last["If-Range"] == ["\"1\""])

@@ -8,12 +8,12 @@ import WaylayCore
 
 @Suite("Answers that come after a change (RFC 9111, section 4.4)", .timeLimit(.minutes(5)))
 struct LateAnswerTests {
-  @Test("a 304 that was asked for before a POST and comes after it does not bring back what the POST invalidated")
-  func lateConfirmation() async throws {
+  /// An archive with a stale response, whose confirmation by the server waits for a latch.
+  private func stale(_ control: String) async throws -> (archive: ArchiveCache, script: ScriptedNext, gate: Latch) {
     let wall = Wall()
     let archive = ArchiveCache { $0.now = { wall.now } }
     let script = ScriptedNext()
-    script.answers("old", [.cacheControl: "max-age=10", .eTag: "\"1\""])
+    script.answers("old", [.cacheControl: control, .eTag: "\"1\""])
     _ = try await archive.load(script)
     wall.advance(by: 20)
     let gate = Latch()
@@ -22,6 +22,12 @@ struct LateAnswerTests {
       return InterceptedResponse(
         to: request, status: .notModified, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], source: .network)
     }
+    return (archive, script, gate)
+  }
+
+  @Test("a 304 that was asked for before a POST and comes after it does not bring back what the POST invalidated")
+  func lateConfirmation() async throws {
+    let (archive, script, gate) = try await stale("max-age=10")
     async let late = archive.load(script)
     await script.wasAsked(2)
     script.answers("", status: .noContent)
@@ -82,18 +88,7 @@ struct LateAnswerTests {
 
   @Test("a revalidation behind an answer that comes after a DELETE does not, either")
   func lateBehind() async throws {
-    let wall = Wall()
-    let archive = ArchiveCache { $0.now = { wall.now } }
-    let script = ScriptedNext()
-    script.answers("old", [.cacheControl: "max-age=10, stale-while-revalidate=1000", .eTag: "\"1\""])
-    _ = try await archive.load(script)
-    wall.advance(by: 20)
-    let gate = Latch()
-    script.answers { request in
-      try await gate.wait()
-      return InterceptedResponse(
-        to: request, status: .notModified, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], source: .network)
-    }
+    let (archive, script, gate) = try await stale("max-age=10, stale-while-revalidate=1000")
     #expect(try await archive.load(script).text == "old")
     await script.wasAsked(2)
     script.answers("", status: .noContent)

@@ -230,3 +230,26 @@ func tagged(
     return request["If-None-Match"].contains(tag) ? Reply(304, all) : .text(text, fields: all)
   }
 }
+
+extension TestOrigin {
+  /// Breaks the first response off after so many bytes. The rest comes for the same entity tag, later responses whole.
+  func breaksOff(at count: Int, of bytes: Data, to path: String) {
+    let isFirst = Locked(true)
+    reply(to: path) { request in
+      let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=1000")]
+      if let range = request["Range"].first, request["If-Range"] == ["\"1\""],
+        let first = Int(range.dropFirst("bytes=".count).dropLast())
+      {
+        return Reply(
+          206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...])
+        )
+      }
+      let isCut = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      return isCut
+        ? Reply(200, fields, .truncated(bytes.prefix(count), declared: bytes.count)) : Reply(200, fields, .whole(bytes))
+    }
+  }
+}

@@ -219,13 +219,7 @@ struct MisuseTests {
     let started = Event()
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForResource = 30
-    let registry = InterceptorRegistry(clock: clock.clock, configuration: configuration) {
-      Link { _, _ in
-        started.happen()
-        await Event().wait()
-        throw CancellationError()
-      }
-    }
+    let registry = InterceptorRegistry(clock: clock.clock, configuration: configuration) { Link.waiting(started) }
     let load = Task { await failure { try await registry.data(for: URLRequest(url: .example)) } }
     await started.wait()
     clock.advance(by: 31)
@@ -240,13 +234,7 @@ struct MisuseTests {
   func suspendedTask() async throws {
     let clock = ManualClock()
     let started = Event()
-    let registry = InterceptorRegistry(clock: clock.clock) {
-      Link { _, _ in
-        started.happen()
-        await Event().wait()
-        throw CancellationError()
-      }
-    }
+    let registry = InterceptorRegistry(clock: clock.clock) { Link.waiting(started) }
     let recorder = Recorder()
     var request = URLRequest(url: .example)
     request.timeoutInterval = 10

@@ -246,13 +246,7 @@ struct BridgeTests {
   func invalidate() async throws {
     try await withOrigin { origin in
       let started = Event()
-      let registry = InterceptorRegistry {
-        Link { _, _ in
-          started.happen()
-          await Event().wait()
-          throw CancellationError()
-        }
-      }
+      let registry = InterceptorRegistry { Link.waiting(started) }
       let session = URLSession.intercepted(by: registry)
       async let running = failure { try await session.data(from: origin.url("/hello")) }
       await started.wait()

@@ -58,13 +58,7 @@ struct SettingsTests {
   func timeouts() async throws {
     let clock = ManualClock()
     let started = Event()
-    let registry = InterceptorRegistry(clock: clock.clock) {
-      Link { _, _ in
-        started.happen()
-        await Event().wait()
-        throw CancellationError()
-      }
-    }
+    let registry = InterceptorRegistry(clock: clock.clock) { Link.waiting(started) }
     let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
     configuration.timeoutIntervalForRequest = 5
     let session = URLSession(configuration: configuration)

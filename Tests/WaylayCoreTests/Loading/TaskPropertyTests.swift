@@ -157,13 +157,7 @@
       #expect(one.entries == other.entries)
       let started = Event()
       let recorder = Recorder()
-      let registry = InterceptorRegistry {
-        Link { _, _ in
-          started.happen()
-          await Event().wait()
-          throw CancellationError()
-        }
-      }
+      let registry = InterceptorRegistry { Link.waiting(started) }
       let task = URLSession.intercepted(by: registry, delegate: recorder).dataTask(with: url)
       #expect(task.state == .suspended)
       task.resume()

@@ -1,6 +1,7 @@
 // Facts of Foundation on Linux: this file is empty elsewhere.
 #if canImport(FoundationNetworking)
   import Foundation
+  import TestSupport
   import WaylayCore
 
   /// A protocol class whose loads do what a test says, and nothing else: what Foundation does is seen without this

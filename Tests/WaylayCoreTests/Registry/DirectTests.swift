@@ -86,13 +86,7 @@ struct DirectTests {
   @Test("cancelling the caller's task ends a load that does not listen")
   func cancel() async throws {
     let started = Event()
-    let registry = InterceptorRegistry {
-      Link { _, _ in
-        started.happen()
-        await Event().wait()
-        throw CancellationError()
-      }
-    }
+    let registry = InterceptorRegistry { Link.waiting(started) }
     let task = Task { try await registry.data(for: URLRequest(url: .example)) }
     await started.wait()
     task.cancel()

@@ -20,6 +20,15 @@ struct Link: RequestInterceptor {
     try await load(request, next)
   }
 
+  /// Begins, and waits until it is cancelled.
+  static func waiting(_ started: Event) -> Link {
+    Link { _, _ in
+      started.happen()
+      await Event().wait()
+      throw CancellationError()
+    }
+  }
+
   /// Passes everything on.
   static func pass(_ name: String = "Pass", accepts: @escaping @Sendable (URLRequest) -> Bool = { _ in true }) -> Link {
     Link(name: name, accepts: accepts) { try await $1($0) }
@@ -50,47 +59,6 @@ struct InlineLink: InlineResponding {
   func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { try answer(request) }
 }
 
-/// Something that happens once, and can be waited for.
-final class Event: Sendable {
-  private struct State {
-    var hasHappened = false
-    var waiters: [CheckedContinuation<Void, Never>] = []
-  }
-
-  private let state = Locked(State())
-
-  func happen() {
-    let waiters = state.withLock { state in
-      state.hasHappened = true
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume() }
-  }
-
-  /// Waits. A task that is cancelled, as a time limit does, waits no longer.
-  func wait() async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          let isOver = state.hasHappened || Task.isCancelled
-          if !isOver { state.waiters.append(continuation) }
-          return isOver
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      let waiters = state.withLock { state in
-        defer { state.waiters = [] }
-        return state.waiters
-      }
-      for waiter in waiters { waiter.resume() }
-    }
-  }
-
-  var hasHappened: Bool { state.withLock { $0.hasHappened } }
-}
-
 /// What a completion handler is given; `nil` when the test is cancelled first, as a time limit does. A handler that is
 /// called twice is an issue.
 func handed<Value: Sendable>(
@@ -105,86 +73,6 @@ func handed<Value: Sendable>(
   let given = values.all
   if given.count > 1 { Issue.record("a handler was called \(given.count) times") }
   return given.first
-}
-
-/// A session-level delegate that writes down what it is told, in order.
-final class Recorder: NSObject, URLSessionDataDelegate, Sendable {
-  enum Entry: Sendable, Equatable {
-    case response(Int)
-    case data(String)
-    case completed(URLError.Code?)
-  }
-
-  private let log = Log<Entry>()
-  private let watchers = Locked<[(Int, Event)]>([])
-  let finished = Event()
-  /// What to answer when a redirect is to be followed.
-  let redirect: @Sendable (URLRequest) -> URLRequest?
-  /// The stream for an upload task that was made without a body.
-  let body: @Sendable () -> InputStream?
-  private let proposed = Log<URLRequest>()
-
-  init(
-    redirect: @escaping @Sendable (URLRequest) -> URLRequest? = { $0 },
-    body: @escaping @Sendable () -> InputStream? = { nil }
-  ) {
-    self.redirect = redirect
-    self.body = body
-  }
-
-  var entries: [Entry] { log.all }
-  var proposedRedirects: [URLRequest] { proposed.all }
-
-  /// Waits until so many entries are there.
-  func entries(_ count: Int) async -> [Entry] {
-    let event = Event()
-    watchers.withLock { $0.append((count, event)) }
-    check()
-    await event.wait()
-    return entries
-  }
-
-  private func add(_ entry: Entry) {
-    log.add(entry)
-    check()
-  }
-
-  private func check() {
-    let count = entries.count
-    for (wanted, event) in watchers.withLock({ $0 }) where count >= wanted { event.happen() }
-  }
-
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    add(.response((response as? HTTPURLResponse)?.statusCode ?? 0))
-    completionHandler(.allow)
-  }
-
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    add(.data(String(decoding: data, as: UTF8.self)))
-  }
-
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    add(.completed((error as? URLError)?.code))
-    finished.happen()
-  }
-
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    proposed.add(request)
-    completionHandler(redirect(request))
-  }
-
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask,
-    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-  ) {
-    completionHandler(body())
-  }
 }
 
 extension URLSession {

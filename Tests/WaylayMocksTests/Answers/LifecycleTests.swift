@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayCore
 import WaylayMocks
@@ -23,7 +24,7 @@ import WaylayMocks
     "an upload to a mock is reported as sent, whole, before its end: to the delegate, and by the task",
     arguments: [true, false])
   func uploads(isInline: Bool) async throws {
-    let log = DelegateLog()
+    let log = Recorder(recordsUploads: true)
     let mock = MockInterceptor {
       if isInline { Stub("/x", .text("ok")) } else { Stub("/x") { _ in .text("ok") } }
     }
@@ -34,7 +35,7 @@ import WaylayMocks
     request.httpMethod = "PUT"
     let task = session.uploadTask(with: request, from: Data(repeating: 1, count: 100_000))
     task.resume()
-    let entries = try await log.completed()
+    let entries = await log.completed()
     #expect(entries.count { $0 == .sent(100_000, of: 100_000) } == 1 && entries.last == .completed(nil))
     // An answer that is there at once comes in one with what is told of it.
     if !isInline { #expect(entries.first == .sent(100_000, of: 100_000)) }
@@ -44,11 +45,11 @@ import WaylayMocks
   @Test("a Basic challenge is answered offline by the delegate's credential")
   func basicByDelegate() async throws {
     let answering = Answering(.text("secret").requiringBasic(user: "ada", password: "päss:word", realm: "a \"b\""))
-    let log = DelegateLog(credential: URLCredential(user: "ada", password: "päss:word", persistence: .none))
+    let log = Recorder(credential: URLCredential(user: "ada", password: "päss:word", persistence: .none))
     let session = answering.session(delegate: log)
     defer { session.invalidateAndCancel() }
     session.dataTask(with: .mocked).resume()
-    #expect(try await log.completed() == [.response(200), .data("secret"), .completed(nil)])
+    #expect(await log.completed() == [.response(200), .data("secret"), .completed(nil)])
     #expect(answering.calls.withLock { $0 } == 2)
   }
 
@@ -56,11 +57,11 @@ import WaylayMocks
     "without right credentials the app gets the 401 and its challenge",
     arguments: [nil, URLCredential(user: "eve", password: "x", persistence: .none)])
   func basicRefused(credential: URLCredential?) async throws {
-    let log = DelegateLog(credential: credential)
+    let log = Recorder(credential: credential)
     let session = Answering(.text("secret").requiringBasic(user: "ada", password: "pl4nted")).session(delegate: log)
     defer { session.invalidateAndCancel() }
     session.dataTask(with: .mocked).resume()
-    #expect(try await log.completed() == [.response(401), .completed(nil)])
+    #expect(await log.completed() == [.response(401), .completed(nil)])
   }
 
   @Test("credentials in the request need no challenge; other schemes do")

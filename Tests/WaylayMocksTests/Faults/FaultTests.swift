@@ -50,7 +50,7 @@ import WaylayMocks
     #expect(((beneath.requestBytesSent ?? -1) > 0) == (fault.phase == .receiving), sourceLocation: location)
   }
 
-  private func session(_ fault: Case, delegate: DelegateLog? = nil) -> URLSession {
+  private func session(_ fault: Case, delegate: Recorder? = nil) -> URLSession {
     Answering(.text("0123456789").fault(fault.fault)).session(delegate: delegate)
   }
 
@@ -87,13 +87,13 @@ import WaylayMocks
     .enabled(if: Platform.deliversEachChunk, "Apple's loading system may put chunks together"),
     arguments: cases)
   func delegate(fault: Case) async throws {
-    let log = DelegateLog()
+    let log = Recorder()
     let session = session(fault, delegate: log)
     defer { session.invalidateAndCancel() }
     session.dataTask(with: .mocked).resume()
-    let entries = try await log.completed()
+    let entries = await log.completed()
     try check(log.failure, fault)
-    let expected: [DelegateLog.Entry] =
+    let expected: [Recorder.Entry] =
       (fault.body.map { $0.isEmpty ? [.response(200)] : [.response(200), .data($0)] } ?? [])
     #expect(entries == expected + [.completed(fault.code)])
   }
@@ -155,14 +155,14 @@ import WaylayMocks
     "a stalled body delivers its beginning and then waits for the cancellation",
     .enabled(if: Platform.deliversEachChunk, "Apple's loading system may put chunks together"))
   func stalled() async throws {
-    let log = DelegateLog()
+    let log = Recorder()
     let session = Answering(.text("0123456789").fault(.stalled(afterBytes: 3))).session(delegate: log)
     defer { session.invalidateAndCancel() }
     let task = session.dataTask(with: .mocked)
     task.resume()
-    #expect(try await log.entries(2) == [.response(200), .data("012")])
+    #expect(await log.entries(2) == [.response(200), .data("012")])
     task.cancel()
-    #expect(try await log.completed().last == .completed(.cancelled))
+    #expect(await log.completed().last == .completed(.cancelled))
   }
 
   @Test(

@@ -38,7 +38,8 @@ struct SignerTests {
     let script = Script(.ok)
     _ = try await signer.load(InterceptedRequest(.get, "http://other.example/"), script)
     #expect(script.requests.all.last?.fields[.authorization] == nil)
-    let error = await failure { try await signer.load(Self.request(.stream(AsyncStream<Data> { $0.finish() })), script) }
+    let oneShot = Self.request(.stream(AsyncStream<Data> { $0.finish() }))
+    let error = await failure { try await signer.load(oneShot, script) }
     #expect((error as? WaylayError)?.code == .bodyConsumed && script.requests.all.count == 1)
   }
 }

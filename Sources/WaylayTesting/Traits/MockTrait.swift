@@ -187,6 +187,8 @@ extension Trait where Self == MockTrait {
   /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`. State that outlives the test, such
   /// as a `static`, is that of the runs before.
   ///
+  /// Experimental: the faults and the invariants may change in any version.
+  ///
   /// - Parameters:
   ///   - limit: The maximum number of runs.
   ///   - seed: The number in a report: runs the test as it is, and with that fault alone.

@@ -29,7 +29,7 @@ package final class Promise<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Starts what will settle the promise, then waits for it. Called once.
+  /// Starts what will settle the promise, then waits for it. Called once. Cancelling the task does not end the wait.
   package func value(_ start: () -> Void = {}) async throws -> Value {
     start()
     await withCheckedContinuation { continuation in
@@ -46,14 +46,26 @@ package final class Promise<Value: Sendable>: Sendable {
     guard let outcome else { preconditionFailure("a promise was waited for twice") }
     return try outcome.get()
   }
-}
 
-extension Promise {
-  /// Waits for the promise; the cancellation of the task settles it with `CancellationError`.
-  package func valueUnlessCancelled() async throws -> Value {
+  /// Starts what will settle the promise, then waits for it, or until the task is cancelled. Called once.
+  ///
+  /// - Parameters:
+  ///   - start: Not called when the task is cancelled already.
+  ///   - takeBack: Undoes what `start` has begun: called when the task is cancelled, perhaps twice, and perhaps after
+  ///     the promise was settled.
+  /// - Throws: `CancellationError` when the task is cancelled before the promise is settled.
+  package func valueUnlessCancelled(
+    _ start: () -> Void = {}, onCancel takeBack: @Sendable () -> Void = {}
+  ) async throws -> Value {
     try await withTaskCancellationHandler {
-      try await value()
+      try await value {
+        guard !Task.isCancelled else { return }
+        start()
+        // A cancellation meanwhile may have found nothing to take back.
+        if Task.isCancelled { takeBack() }
+      }
     } onCancel: {
+      takeBack()
       settle(.failure(CancellationError()))
     }
   }

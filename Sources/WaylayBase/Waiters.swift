@@ -31,22 +31,26 @@ package struct Waiters: Sendable {
 extension Locked {
   /// Suspends the task until somebody wakes the waiters, or until it is cancelled; not at all when that is not needed
   /// any more.
+  ///
+  /// - Parameter isCancellable: Whether cancelling the task ends the wait. A loop that waits again has to look for the
+  ///   cancellation then.
   package func wait(
-    at waiters: any WritableKeyPath<State, Waiters> & Sendable, unless isNeedless: (State) -> Bool
+    at waiters: any WritableKeyPath<State, Waiters> & Sendable, isCancellable: Bool = true,
+    unless isNeedless: (State) -> Bool
   ) async {
-    let number = withLock { $0[keyPath: waiters].number() }
+    guard let number = withLock({ isNeedless($0) ? nil : $0[keyPath: waiters].number() }) else { return }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let goesOn = withLock { state in
           // Asked here once: a cancellation after this finds the waiter.
-          if isNeedless(state) || Task.isCancelled { return true }
+          if isNeedless(state) || isCancellable && Task.isCancelled { return true }
           state[keyPath: waiters].add(continuation, number)
           return false
         }
         if goesOn { continuation.resume() }
       }
     } onCancel: {
-      withLock { $0[keyPath: waiters].take(number) }?.resume()
+      if isCancellable { withLock { $0[keyPath: waiters].take(number) }?.resume() }
     }
   }
 }

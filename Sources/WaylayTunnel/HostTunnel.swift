@@ -41,8 +41,9 @@
     private struct State {
       var isBusy = false
       var server: TunnelServer?
-      /// Calls that wait for the one under way.
-      var waiters: [CheckedContinuation<Void, Never>] = []
+      /// Calls that wait for the one under way: ``HostTunnel/stop()`` whether it is cancelled or not, `running()` until
+      /// it is.
+      var waiters = Waiters()
     }
 
     /// The user name with which a client leaves the choice of addresses to the rules.
@@ -105,9 +106,10 @@
 
     /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is worth nothing from then on.
     ///
-    /// It waits for another call that is starting or stopping the tunnel.
+    /// It waits for another call that is starting or stopping the tunnel. Cancelling the task changes nothing: when the
+    /// call returns, the tunnel is stopped.
     public func stop() async {
-      while !begin() { await anotherEnds() }
+      while !begin() { await state.wait(at: \.waiters, isCancellable: false) { !$0.isBusy } }
       await stopServer()
       end(nil)
     }
@@ -140,7 +142,10 @@
     /// Its old port may be anybody's by then.
     func running() async throws -> TunnelServer {
       if let server, !server.isDefunct { return server }
-      while !begin() { await anotherEnds() }
+      while !begin() {
+        try Task.checkCancellation()
+        await state.wait(at: \.waiters) { !$0.isBusy }
+      }
       if let server {
         guard server.isDefunct else {
           end(server)
@@ -167,19 +172,9 @@
     private func end(_ server: TunnelServer?) {
       let waiters = state.withLock { state in
         defer { state = State(server: server) }
-        return state.waiters
+        return state.waiters.takeAll()
       }
       waiters.wake()
-    }
-
-    private func anotherEnds() async {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.isBusy { state.waiters.append(continuation) }
-          return !state.isBusy
-        }
-        if isOver { continuation.resume() }
-      }
     }
   }
 

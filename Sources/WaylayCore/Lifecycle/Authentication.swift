@@ -219,42 +219,33 @@ final class ChallengeCoordinator: Sendable {
 
   private func enter(_ key: Key) async throws {
     let ticket = Promise<Void>()
-    try await withTaskCancellationHandler {
-      try await ticket.value {
-        let isFree = lines.withLock { lines in
-          guard lines[key] != nil else {
-            lines[key] = Line()
-            return true
-          }
-          lines[key]?.queue.append(ticket)
-          return false
+    try await ticket.valueUnlessCancelled {
+      let isFree = lines.withLock { lines in
+        guard lines[key] != nil else {
+          lines[key] = Line()
+          return true
         }
-        if isFree { ticket.settle(.success(())) } else if Task.isCancelled { withdraw(ticket, key) }
+        lines[key]?.queue.append(ticket)
+        return false
       }
+      if isFree, !ticket.settle(.success(())) { leave(key) }
     } onCancel: {
-      withdraw(ticket, key)
+      lines.withLock { lines in lines[key]?.queue.removeAll { $0 === ticket } }
     }
   }
 
-  /// Takes a ticket off the queue, unless it has been called.
-  private func withdraw(_ ticket: Promise<Void>, _ key: Key) {
-    let wasWaiting = lines.withLock { lines in
-      guard let position = lines[key]?.queue.firstIndex(where: { $0 === ticket }) else { return false }
-      lines[key]?.queue.remove(at: position)
-      return true
-    }
-    if wasWaiting { ticket.settle(.failure(CancellationError())) }
-  }
-
+  /// Calls the next ticket that has not been cancelled meanwhile.
   private func leave(_ key: Key) {
-    let next = lines.withLock { lines -> Promise<Void>? in
-      guard lines[key]?.queue.isEmpty == false else {
-        lines[key] = nil
-        return nil
+    var next: Promise<Void>?
+    repeat {
+      next = lines.withLock { lines in
+        guard lines[key]?.queue.isEmpty == false else {
+          lines[key] = nil
+          return nil
+        }
+        return lines[key]?.queue.removeFirst()
       }
-      return lines[key]?.queue.removeFirst()
-    }
-    next?.settle(.success(()))
+    } while next?.settle(.success(())) == false
   }
 }
 

@@ -34,8 +34,8 @@ final class ClientRelay: Sendable {
     /// The terminal event was posted, or the task was cancelled: nothing is added any more.
     var isClosed = false
     var task: Task<Void, Never>?
-    /// Readers that wait for the task to be resumed.
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The chain, which waits for the task to be resumed. Cancelling the load ends the wait.
+    var waiters = Waiters()
 
     enum Phase {
       /// Inside `startLoading`: events wait until the call is about to return.
@@ -86,9 +86,9 @@ final class ClientRelay: Sendable {
     load.setPaused(isPaused)
     let waiters = state.withLock { state in
       state.isPaused = isPaused
-      return isPaused ? [] : state.takeWaiters()
+      return isPaused ? [] : state.waiters.takeAll()
     }
-    for waiter in waiters { waiter.resume() }
+    waiters.wake()
     if !isPaused { schedule() }
   }
 
@@ -113,10 +113,9 @@ final class ClientRelay: Sendable {
 
   /// Ends the chain and the load, whatever they are waiting for.
   private func endTask(_ error: any Error) {
-    let (task, waiters) = state.withLock { ($0.task, $0.takeWaiters()) }
+    let task = state.withLock { $0.task }
     // Cancellation handlers are anybody's code, and must not run on the loader's queue.
     PlatformClient.leavingQueue { task?.cancel() }
-    for waiter in waiters { waiter.resume() }
     load.end(error: error)
   }
 
@@ -151,17 +150,9 @@ final class ClientRelay: Sendable {
     if events.last?.isTerminal == true { client.loader.end() }
   }
 
-  /// Waits while the task is suspended.
+  /// Waits while the task is suspended, or until the load is cancelled.
   private func ready() async {
-    guard state.withLock({ $0.isPaused && !$0.isClosed }) else { return }
-    await withCheckedContinuation { continuation in
-      let isPaused = state.withLock { state in
-        guard state.isPaused, !state.isClosed else { return false }
-        state.waiters.append(continuation)
-        return true
-      }
-      if !isPaused { continuation.resume() }
-    }
+    await state.wait(at: \.waiters) { !$0.isPaused || $0.isClosed }
   }
 
   // MARK: The load itself
@@ -264,11 +255,6 @@ extension ClientRelay.State {
     guard phase == .idle, !isPaused, !events.isEmpty else { return false }
     phase = .scheduled
     return true
-  }
-
-  fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-    defer { waiters = [] }
-    return waiters
   }
 }
 

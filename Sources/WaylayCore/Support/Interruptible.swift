@@ -13,25 +13,23 @@ final class Interruptible<Value: Sendable>: Sendable {
   /// Waits for `work`, for ``interrupt(_:)`` or for the caller's cancellation, whichever comes first.
   func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let promise = Promise<Value>()
-    return try await withTaskCancellationHandler {
-      try await promise.value {
-        let verdict = state.withLock { state -> (any Error)? in
-          state.promise = promise
-          return state.verdict
-        }
-        if let verdict {
-          promise.settle(.failure(verdict))
-          return
-        }
-        let task = PlatformClient.promptTask {
-          do { promise.settle(.success(try await work())) } catch { promise.settle(.failure(error)) }
-        }
-        let isGivenUp = state.withLock { state in
-          state.task = task
-          return state.verdict != nil
-        }
-        if isGivenUp { task.cancel() }
+    return try await promise.valueUnlessCancelled {
+      let verdict = state.withLock { state -> (any Error)? in
+        state.promise = promise
+        return state.verdict
       }
+      if let verdict {
+        promise.settle(.failure(verdict))
+        return
+      }
+      let task = PlatformClient.promptTask {
+        do { promise.settle(.success(try await work())) } catch { promise.settle(.failure(error)) }
+      }
+      let isGivenUp = state.withLock { state in
+        state.task = task
+        return state.verdict != nil
+      }
+      if isGivenUp { task.cancel() }
     } onCancel: {
       interrupt(CancellationError())
     }

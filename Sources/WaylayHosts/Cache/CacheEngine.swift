@@ -5,7 +5,7 @@ final class CacheEngine: Sendable {
   struct Flight {
     let number: Int
     let task: Task<Void, Never>
-    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var waiters: [ObjectIdentifier: Promise<CachedResolution>] = [:]
     /// Whether it goes on when nobody waits.
     var isBackground: Bool
   }
@@ -13,10 +13,6 @@ final class CacheEngine: Sendable {
   struct State {
     var table: CacheTable
     var flights: [HostAuthority: Flight] = [:]
-    /// What came of a lookup, for waiters that have not woken up yet. Goes through the lock rather than through the
-    /// continuation (compare U13).
-    var outcomes: [Int: Result<CachedResolution, any Error>] = [:]
-    var cancelledWaiters: Set<Int> = []
     var numbers = 0
     var prefetching: Task<Void, Never>?
     var saving: Task<Void, Never>?
@@ -81,47 +77,29 @@ final class CacheEngine: Sendable {
 
   /// Waits for the lookup of a host that is under way, or begins one.
   private func wait(for query: HostAuthority, isBackground: Bool) async throws -> CachedResolution {
-    let waiter = state.withLock { $0.number() }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.isStopped || state.cancelledWaiters.remove(waiter) != nil {
-            state.outcomes[waiter] = .failure(CancellationError())
-            return true
-          }
-          start(query, isBackground: isBackground, &state)
-          state.flights[query]?.waiters[waiter] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
+    let promise = Promise<CachedResolution>()
+    return try await promise.valueUnlessCancelled {
+      let isStopped = state.withLock { state in
+        start(query, isBackground: isBackground, &state)
+        state.flights[query]?.waiters[ObjectIdentifier(promise)] = promise
+        return state.isStopped
       }
+      if isStopped { promise.settle(.failure(CancellationError())) }
     } onCancel: {
-      giveUp(waiter, query)
+      giveUp(promise, query)
     }
-    let outcome = state.withLock { state in
-      state.cancelledWaiters.remove(waiter)
-      return state.outcomes.removeValue(forKey: waiter)
-    }
-    guard let outcome else { throw CancellationError() }
-    return try outcome.get()
   }
 
   /// A caller is cancelled; the last one ends the lookup.
-  private func giveUp(_ waiter: Int, _ query: HostAuthority) {
-    let (continuation, task) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Task<Void, Never>?) in
-      guard let continuation = state.flights[query]?.waiters.removeValue(forKey: waiter) else {
-        state.cancelledWaiters.insert(waiter)
-        return (nil, nil)
-      }
-      state.outcomes[waiter] = .failure(CancellationError())
-      guard let flight = state.flights[query], flight.waiters.isEmpty, !flight.isBackground else {
-        return (continuation, nil)
-      }
+  private func giveUp(_ promise: Promise<CachedResolution>, _ query: HostAuthority) {
+    let task = state.withLock { state -> Task<Void, Never>? in
+      guard state.flights[query]?.waiters.removeValue(forKey: ObjectIdentifier(promise)) != nil,
+        let flight = state.flights[query], flight.waiters.isEmpty, !flight.isBackground
+      else { return nil }
       state.flights[query] = nil
-      return (continuation, flight.task)
+      return flight.task
     }
     task?.cancel()
-    continuation?.resume()
   }
 
   /// Begins the lookup of a host, unless it is under way.
@@ -149,15 +127,14 @@ final class CacheEngine: Sendable {
 
   private func finish(_ query: HostAuthority, _ number: Int, _ result: Result<HostResolution, any Error>) {
     let now = clock.time()
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      guard let flight = state.flights[query], flight.number == number else { return [] }
+    let settlement = state.withLock { state -> (Flight, Result<CachedResolution, any Error>)? in
+      guard let flight = state.flights[query], flight.number == number else { return nil }
       state.flights[query] = nil
-      let outcome = outcome(of: result, for: query, at: now, &state.table)
-      for waiter in flight.waiters.keys { state.outcomes[waiter] = outcome }
       if case .success = result { saveSoon(&state) }
-      return Array(flight.waiters.values)
+      return (flight, outcome(of: result, for: query, at: now, &state.table))
     }
-    for waiter in waiters { waiter.resume() }
+    guard let (flight, outcome) = settlement else { return }
+    for waiter in flight.waiters.values { waiter.settle(outcome) }
   }
 
   private func outcome(
@@ -213,7 +190,6 @@ final class CacheEngine: Sendable {
     let (tasks, waiters) = state.withLock { state in
       state.isStopped = true
       let flights = state.flights.values
-      for waiter in flights.flatMap(\.waiters.keys) { state.outcomes[waiter] = .failure(CancellationError()) }
       defer {
         state.flights = [:]
         (state.prefetching, state.saving) = (nil, nil)
@@ -223,7 +199,7 @@ final class CacheEngine: Sendable {
       )
     }
     for task in tasks { task.cancel() }
-    for waiter in waiters { waiter.resume() }
+    for waiter in waiters { waiter.settle(.failure(CancellationError())) }
   }
 }
 

@@ -2,19 +2,19 @@
 final class Signals: Alarms.Sleeper {
   private struct State {
     var signals: [Failover.Signal] = []
-    var waiter: CheckedContinuation<Void, Never>?
+    /// The task of the round.
+    var waiters = Waiters()
     var progress: [Int: Failover.Standing] = [:]
   }
 
   private let state = Locked(State())
 
   func send(_ signal: Failover.Signal) {
-    let waiter = state.withLock { state in
+    let waiters = state.withLock { state in
       state.signals.append(signal)
-      defer { state.waiter = nil }
-      return state.waiter
+      return state.waiters.takeAll()
     }
-    waiter?.resume()
+    waiters.wake()
   }
 
   func wake() { send(.look) }
@@ -29,17 +29,12 @@ final class Signals: Alarms.Sleeper {
     _ = unread
   }
 
+  /// The next signal. A cancellation does not end the wait: it ends the attempts, and each of them sends its end, which
+  /// the round has yet to judge.
   func next() async -> Failover.Signal {
     while true {
-      // Through the lock rather than through the continuation (compare U13).
       if let signal = state.withLock({ $0.signals.isEmpty ? nil : $0.signals.removeFirst() }) { return signal }
-      await withCheckedContinuation { continuation in
-        let isThere = state.withLock { state in
-          if state.signals.isEmpty { state.waiter = continuation }
-          return !state.signals.isEmpty
-        }
-        if isThere { continuation.resume() }
-      }
+      await state.wait(at: \.waiters, isCancellable: false) { !$0.signals.isEmpty }
     }
   }
 

@@ -31,7 +31,7 @@ package final class Probes: Sendable {
 
   fileprivate struct Trial {
     var isConnected = false
-    var waiters: [UInt64: CheckedContinuation<Permit, Never>] = [:]
+    var waiters: [UInt64: Promise<Permit>] = [:]
     /// In the order in which they came; those that have gone are still in it.
     var order: [UInt64] = []
   }
@@ -53,25 +53,24 @@ package final class Probes: Sendable {
       state.last += 1
       return state.last
     }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let permit: Permit? = state.withLock { state in
-          if Task.isCancelled { return .settled(.abandoned) }
-          guard var trial = state.trials[target] else {
-            state.trials[target] = Trial()
-            return .granted(Probe(self, target))
-          }
-          if trial.isConnected { return .settled(.connected) }
-          trial.waiters[number] = continuation
-          trial.order.append(number)
-          state.trials[target] = trial
-          return nil
+    let promise = Promise<Permit>()
+    let permit = try? await promise.valueUnlessCancelled {
+      let permit: Permit? = state.withLock { state in
+        guard var trial = state.trials[target] else {
+          state.trials[target] = Trial()
+          return .granted(Probe(self, target))
         }
-        if let permit { continuation.resume(returning: permit) }
+        if trial.isConnected { return .settled(.connected) }
+        trial.waiters[number] = promise
+        trial.order.append(number)
+        state.trials[target] = trial
+        return nil
       }
+      if let permit { promise.settle(.success(permit)) }
     } onCancel: {
-      state.withLock { $0.trials[target]?.waiters.removeValue(forKey: number) }?.resume(returning: .settled(.abandoned))
+      state.withLock { _ = $0.trials[target]?.waiters.removeValue(forKey: number) }
     }
+    return permit ?? .settled(.abandoned)
   }
 
   /// The connection is open and verified: no request waits any more.
@@ -84,13 +83,13 @@ package final class Probes: Sendable {
       }
       return state.trials[target].map { Array($0.waiters.values) } ?? []
     }
-    for waiter in waiters { waiter.resume(returning: .settled(.connected)) }
+    for waiter in waiters { waiter.settle(.success(.settled(.connected))) }
   }
 
   /// The trial is over. When its outcome is unknown, the next request tries.
   fileprivate func ended(_ target: Target, _ conclusion: Conclusion) {
     var permit = Permit.settled(conclusion)
-    let waiters = state.withLock { state -> [CheckedContinuation<Permit, Never>] in
+    let waiters = state.withLock { state -> [Promise<Permit>] in
       guard var trial = state.trials.removeValue(forKey: target) else { return [] }
       guard case .abandoned = conclusion else { return Array(trial.waiters.values) }
       guard let next = trial.takeFirst() else { return [] }
@@ -99,7 +98,7 @@ package final class Probes: Sendable {
       permit = .granted(Probe(self, target))
       return [next]
     }
-    for waiter in waiters { waiter.resume(returning: permit) }
+    for waiter in waiters { waiter.settle(.success(permit)) }
   }
 
   /// The attempt at an address for all. When it is released without a conclusion, the next request tries.
@@ -136,7 +135,7 @@ package final class Probes: Sendable {
 
 extension Probes.Trial {
   /// The request that has waited longest.
-  fileprivate mutating func takeFirst() -> CheckedContinuation<Probes.Permit, Never>? {
+  fileprivate mutating func takeFirst() -> Promise<Probes.Permit>? {
     // Each number is looked at once, whether its waiter is still there or not.
     var index = 0
     defer { order.removeFirst(index) }

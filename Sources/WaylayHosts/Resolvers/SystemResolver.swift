@@ -48,26 +48,24 @@ private final class SystemLookups: Sendable {
   private let running = Locked(0)
 
   func addresses(of host: String) async throws -> [HostAddress] {
-    let isFree = running.withLock { running in
-      guard running < Self.most else { return false }
-      running += 1
-      return true
-    }
-    guard isFree else {
-      throw HostError(
-        .resolverFailed, "\(Self.most) system lookups already hang: check the network.", host: host)
-    }
     let promise = Promise<[HostAddress]>()
-    return try await withTaskCancellationHandler {
-      try await promise.value {
-        Thread.detachNewThread { [running] in
-          let result = Result { try SystemLookup.addresses(of: host) }
-          running.withLock { $0 -= 1 }
-          promise.settle(result)
-        }
+    return try await promise.valueUnlessCancelled {
+      let isFree = running.withLock { running in
+        guard running < Self.most else { return false }
+        running += 1
+        return true
       }
-    } onCancel: {
-      promise.settle(.failure(CancellationError()))
+      guard isFree else {
+        let error = HostError(
+          .resolverFailed, "\(Self.most) system lookups already hang: check the network.", host: host)
+        promise.settle(.failure(error))
+        return
+      }
+      Thread.detachNewThread { [running] in
+        let result = Result { try SystemLookup.addresses(of: host) }
+        running.withLock { $0 -= 1 }
+        promise.settle(result)
+      }
     }
   }
 }

@@ -79,26 +79,17 @@ public final class MockClock: Clock, Sendable {
       return await Task.yield()
     }
     let promise = Promise<Void>()
-    try await withTaskCancellationHandler {
-      try await promise.value {
-        let (isOver, waiters) = state.withLock { state -> (Bool, [Promise<Void>]) in
-          guard deadline > state.now else { return (true, []) }
-          state.sleepers.append(Sleeper(deadline: deadline, promise: promise))
-          return (false, state.takeWaiters())
-        }
-        if isOver { promise.settle(.success(())) }
-        for waiter in waiters { waiter.settle(.success(())) }
-        // A cancellation from now on finds the sleeper; an earlier one did not.
-        if Task.isCancelled { giveUp(promise) }
+    try await promise.valueUnlessCancelled {
+      let (isOver, waiters) = state.withLock { state -> (Bool, [Promise<Void>]) in
+        guard deadline > state.now else { return (true, []) }
+        state.sleepers.append(Sleeper(deadline: deadline, promise: promise))
+        return (false, state.takeWaiters())
       }
+      if isOver { promise.settle(.success(())) }
+      for waiter in waiters { waiter.settle(.success(())) }
     } onCancel: {
-      giveUp(promise)
+      state.withLock { state in state.sleepers.removeAll { $0.promise === promise } }
     }
-  }
-
-  private func giveUp(_ promise: Promise<Void>) {
-    state.withLock { state in state.sleepers.removeAll { $0.promise === promise } }
-    promise.settle(.failure(CancellationError()))
   }
 
   /// Advances the time, and wakes the sleepers whose deadline has come, the earliest first.
@@ -135,24 +126,16 @@ public final class MockClock: Clock, Sendable {
 
   private func sleepersAreThere(_ count: Int) async throws {
     let promise = Promise<Void>()
-    try await withTaskCancellationHandler {
-      try await promise.value {
-        let isThere = state.withLock { state in
-          let isThere = state.sleepers.count >= count
-          if !isThere { state.waiters.append((count, promise)) }
-          return isThere
-        }
-        if isThere { promise.settle(.success(())) }
-        if Task.isCancelled { stopWaiting(promise) }
+    try await promise.valueUnlessCancelled {
+      let isThere = state.withLock { state in
+        let isThere = state.sleepers.count >= count
+        if !isThere { state.waiters.append((count, promise)) }
+        return isThere
       }
+      if isThere { promise.settle(.success(())) }
     } onCancel: {
-      stopWaiting(promise)
+      state.withLock { state in state.waiters.removeAll { $0.promise === promise } }
     }
-  }
-
-  private func stopWaiting(_ promise: Promise<Void>) {
-    state.withLock { state in state.waiters.removeAll { $0.promise === promise } }
-    promise.settle(.failure(CancellationError()))
   }
 }
 

@@ -33,6 +33,39 @@
       }
     }
 
+    @Test("a stop that is cancelled while another call starts the tunnel has stopped it when it returns")
+    func cancelledStop() async throws {
+      let tunnel = HostTunnel(HostRewriter(["api.test": ["127.0.0.1"]]))
+      for _ in 0..<20 {
+        let start = await Self.begin(tunnel) { try await tunnel.start() }
+        let stop = Task { await tunnel.stop() }
+        stop.cancel()
+        await stop.value
+        #expect(tunnel.port == nil)
+        try await start.value
+      }
+    }
+
+    @Test("a request that is cancelled while the tunnel is being stopped waits no longer")
+    func cancelledRunning() async throws {
+      var options = HostTunnel.Options()
+      options.gracePeriod = .seconds(600)
+      try await TunnelRig.with(options: options) { rig in
+        let tunnel = rig.tunnel
+        let server = try #require(tunnel.server)
+        let client = try await RawClient.connect(port: server.port, "CONNECT api.test:443 HTTP/1.1\r\n\r\n")
+        await client.until("\r\n\r\n")
+        let stop = await Self.begin(tunnel) { await tunnel.stop() }
+        while tunnel.server != nil { await Task.yield() }
+        let request = Task { _ = try await tunnel.running() }
+        request.cancel()
+        await #expect(throws: CancellationError.self) { try await request.value }
+        #expect(tunnel.isBusy)
+        client.close()
+        try await stop.value
+      }
+    }
+
     @Test("a second stop returns when the first has closed all connections")
     func stopDuringStop() async throws {
       var options = HostTunnel.Options()

@@ -214,12 +214,8 @@
     /// `forward`.
     func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeReply {
       let promise = Promise<ChallengeReply>()
-      return try await withTaskCancellationHandler {
-        try await promise.value {
-          self.forward(challenge) { promise.settle(.success(ChallengeReply($0, $1))) }
-        }
-      } onCancel: {
-        promise.settle(.failure(CancellationError()))
+      return try await promise.valueUnlessCancelled {
+        self.forward(challenge) { promise.settle(.success(ChallengeReply($0, $1))) }
       }
     }
   }

@@ -54,14 +54,10 @@
       _ question: @escaping @Sendable (URLSession, @escaping @Sendable (Reply) -> Void) -> Void
     ) async throws -> Reply {
       let promise = Promise<Reply>()
-      return try await withTaskCancellationHandler {
-        try await promise.value {
-          session.delegateQueue.addOperation { [session] in
-            question(session) { promise.settle(.success($0)) }
-          }
+      return try await promise.valueUnlessCancelled {
+        session.delegateQueue.addOperation { [session] in
+          question(session) { promise.settle(.success($0)) }
         }
-      } onCancel: {
-        promise.settle(.failure(CancellationError()))
       }
     }
   }

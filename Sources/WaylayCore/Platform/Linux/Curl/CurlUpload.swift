@@ -25,8 +25,8 @@
       var pump: Task<Void, Never>?
       /// Starts the pump, once libcurl asks: a body that nobody sends is not read.
       var launch: (@Sendable () -> Void)?
-      /// The pump, waiting for room.
-      var room: CheckedContinuation<Void, Never>?
+      /// The pump, waiting for room. Cancelling it ends the wait, and the body's end follows.
+      var room = Waiters()
     }
 
     /// Bytes of a stream that are read ahead.
@@ -103,7 +103,7 @@
           }
           if wasWaiting { onProgress() }
           if isOver { return }
-          await waitForRoom()
+          await stream.wait(at: \.room) { $0.count < Self.readAhead || $0.hasEnded }
         }
       } catch {
         failure = error
@@ -114,17 +114,6 @@
         stream.isWaiting = false
       }
       onProgress()
-    }
-
-    private func waitForRoom() async {
-      await withCheckedContinuation { continuation in
-        let hasRoom = stream.withLock { stream in
-          guard stream.count >= Self.readAhead, !stream.hasEnded else { return true }
-          stream.room = continuation
-          return false
-        }
-        if hasRoom { continuation.resume() }
-      }
     }
 
     // MARK: On the loop's thread
@@ -185,19 +174,17 @@
 
     private func readChunks(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       let (result, room, launch) = stream.withLock {
-        stream -> (Int, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
-        if stream.failure != nil { return (CurlReturn.abort, nil, nil) }
+        stream -> (Int, [CheckedContinuation<Void, Never>], (@Sendable () -> Void)?) in
+        if stream.failure != nil { return (CurlReturn.abort, [], nil) }
         guard stream.count > 0 else {
           stream.isWaiting = !stream.hasEnded
           defer { stream.launch = nil }
-          return (stream.hasEnded ? 0 : CurlReturn.pause, nil, stream.launch)
+          return (stream.hasEnded ? 0 : CurlReturn.pause, [], stream.launch)
         }
         let count = stream.take(into: buffer)
-        guard stream.count < Self.readAhead else { return (count, nil, nil) }
-        defer { stream.room = nil }
-        return (count, stream.room, nil)
+        return (count, stream.count < Self.readAhead ? stream.room.takeAll() : [], nil)
       }
-      room?.resume()
+      room.wake()
       launch?()
       return result
     }
@@ -222,19 +209,15 @@
     /// The exchange is over; nobody wants the rest.
     func end() {
       if case .file(let file) = form { try? file.close() }
-      let (pump, room) = stream.withLock { stream in
+      let pump = stream.withLock { stream in
         stream.hasEnded = true
         stream.chunks = []
         stream.count = 0
         stream.launch = nil
-        defer {
-          stream.pump = nil
-          stream.room = nil
-        }
-        return (stream.pump, stream.room)
+        defer { stream.pump = nil }
+        return stream.pump
       }
       pump?.cancel()
-      room?.resume()
     }
   }
 

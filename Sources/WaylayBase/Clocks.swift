@@ -2,14 +2,17 @@
 package struct TimerClock: Sendable {
   /// Nanoseconds since whenever.
   package let now: @Sendable () -> UInt64
+  /// The same moment on the continuous clock.
+  package let instant: @Sendable () -> ContinuousClock.Instant
   /// Calls back at the given time, or a little later.
   package let schedule: @Sendable (_ deadline: UInt64, _ wake: @escaping @Sendable () -> Void) -> Void
 
   package init(
-    now: @escaping @Sendable () -> UInt64,
+    now: @escaping @Sendable () -> UInt64, instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     schedule: @escaping @Sendable (_ deadline: UInt64, _ wake: @escaping @Sendable () -> Void) -> Void
   ) {
     self.now = now
+    self.instant = instant
     self.schedule = schedule
   }
 

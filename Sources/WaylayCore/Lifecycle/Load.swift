@@ -13,10 +13,8 @@ final class Load: Sendable {
     /// The turn of the innermost interceptor that is running; with hedged requests, of one of them.
     var innermost: Turn?
     /// The failure that travels up the chain, and the interceptor it began in.
-    var failure: (error: any Error, interceptor: String?)?
+    var failure: (error: any Error, interceptor: String)?
     var clock: IdleClock
-    /// When all of it has to be over, as the earliest that an interceptor has said.
-    var deadline: ContinuousClock.Instant?
     var onFailure: (@Sendable (WaylayError) -> Void)?
     /// The interceptors of the hop under way.
     var selection: ChainIndex.Selection?
@@ -220,7 +218,7 @@ extension Load {
     }
     request.hop = hop.number
     request.storage.firstURL = hop.number > 0 || ownership.origin != nil ? origin : hop.url
-    if let deadline = state.withLock({ $0.deadline }) { request.options.deadline = deadline }
+    if let deadline = state.withLock({ $0.clock.deadline }) { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
     if selection != nil { request.tag(with: lineage) }

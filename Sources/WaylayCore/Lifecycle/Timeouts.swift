@@ -9,8 +9,8 @@ struct IdleClock {
   var isPaused = false
   /// Interceptors that wait on purpose.
   var waits = 0
-  /// When all of it has to be over, if an interceptor has said so.
-  var deadline = UInt64.max
+  /// When all of it has to be over: the earliest that an interceptor has said.
+  var deadline: ContinuousClock.Instant?
 }
 
 extension Load {
@@ -65,11 +65,9 @@ extension Load {
 
   /// Has the whole load be over by then, unless it has to be earlier.
   func end(by deadline: ContinuousClock.Instant) {
-    let (left, now) = (ContinuousClock.now.duration(to: deadline), now)
     let isEarlier = state.withLock { state in
-      if let known = state.deadline, known <= deadline { return false }
-      state.deadline = deadline
-      state.clock.deadline = now.saturating(adding: Self.nanoseconds(max(left.inSeconds, 1e-9)))
+      if let known = state.clock.deadline, known <= deadline { return false }
+      state.clock.deadline = deadline
       return state.isWatched
     }
     if isEarlier { registry.watch.look(at: self) }
@@ -95,18 +93,20 @@ extension Load {
 
   /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.
   func nextDeadline(now: UInt64) -> UInt64? {
-    let idle = Self.nanoseconds(idleLimit)
-    let resource = Self.nanoseconds(context.resourceTimeout)
-    return state.withLock { state -> UInt64? in
-      let clock = state.clock
-      let resourceDeadline = min(clock.startedAt.saturating(adding: resource), clock.deadline)
-      guard resourceDeadline > now else { return nil }
-      let idleDeadline =
-        clock.isWaiting && !clock.isPaused && clock.waits == 0
-        ? clock.lastActivity.saturating(adding: idle) : now.saturating(adding: idle)
-      guard idleDeadline > now else { return nil }
-      return min(idleDeadline, resourceDeadline)
-    }
+    let clock = state.withLock { $0.clock }
+    let isIdle = clock.isWaiting && !clock.isPaused && clock.waits == 0
+    let earliest = min(
+      (isIdle ? clock.lastActivity : now).saturating(adding: Self.nanoseconds(idleLimit)),
+      clock.startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)),
+      now.saturating(adding: nanosecondsLeft(until: clock.deadline)))
+    return earliest > now ? earliest : nil
+  }
+
+  /// The nanoseconds until a deadline, none when it is over.
+  private func nanosecondsLeft(until deadline: ContinuousClock.Instant?) -> UInt64 {
+    guard let deadline else { return .max }
+    let left = registry.clock.instant().duration(to: deadline)
+    return left > .zero ? Self.nanoseconds(left.inSeconds) : 0
   }
 
   /// Fails the load from outside.
@@ -125,28 +125,28 @@ extension Load {
     }
     let isOverall = clock.startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)) <= now
     let waitingFor = isTransferring || hasResponded ? nil : innermost?.interceptor.name
-    let place =
-      if let waitingFor { "\(waitingFor) was running" } else if hasResponded {
-        "the response's body was being read"
-      } else { "the transport was waiting for a response" }
-    let reason =
-      if clock.deadline <= now {
+    let place: String
+    if let waitingFor {
+      place = "\(waitingFor) was running"
+    } else {
+      place = hasResponded ? "the response's body was being read" : "the transport was waiting for a response"
+    }
+    let reason: String
+    if nanosecondsLeft(until: clock.deadline) == 0 {
+      reason =
         "the load was not over by its deadline, while \(place): make it shorter, or set a later options.deadline."
-      } else if isOverall {
-        """
+    } else if isOverall {
+      reason = """
         the whole load took longer than \(Self.text(context.resourceTimeout)) s, while \(place): make it shorter, or \
         raise the configuration's timeoutIntervalForResource.
         """
-      } else {
-        """
+    } else {
+      reason = """
         nothing happened for \(Self.text(idleLimit)) s, while \(place): answer sooner, or raise the timeoutInterval of \
         the request, or timeoutIntervalForRequest of the configuration.
         """
-      }
-    fail(
-      WaylayError(
-        .timedOut, reason,
-        interceptor: waitingFor, url: url, requestID: id))
+    }
+    fail(WaylayError(.timedOut, reason, interceptor: waitingFor, url: url, requestID: id))
   }
 
   /// Seconds as people write them: 60, and 0.5.

@@ -8,14 +8,18 @@ package final class ManualClock: Sendable {
   }
 
   private let state = Locked(State())
+  private let epoch = ContinuousClock.now
 
   package init() {}
 
   package var clock: TimerClock {
-    TimerClock(now: { self.state.withLock { $0.now } }) { deadline, wake in
+    TimerClock(now: { self.state.withLock { $0.now } }, instant: { self.instant }) { deadline, wake in
       self.state.withLock { $0.pending.append((deadline, wake)) }
     }
   }
+
+  /// The same moment, for the deadline of a request.
+  package var instant: ContinuousClock.Instant { epoch + .nanoseconds(Int64(state.withLock { $0.now })) }
 
   /// Seconds that have passed.
   package var seconds: UInt64 { state.withLock { $0.now } / 1_000_000_000 - 1 }

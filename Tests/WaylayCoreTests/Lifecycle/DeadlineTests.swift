@@ -15,7 +15,7 @@ struct DeadlineTests {
       let (never, running) = (Event(), Event())
       let pipe = AsyncStream.makeStream(of: Data.self)
       let registry = InterceptorRegistry(clock: clock.clock) {
-        Intercept(request: { $0.options.deadline = .now + .seconds(10) })
+        Intercept(request: { $0.options.deadline = clock.instant + .seconds(10) })
         Intercept("Slow") { request, _ in
           running.happen()
           if !isBody { await never.wait() }
@@ -30,6 +30,49 @@ struct DeadlineTests {
       #expect((error as? URLError)?.code == .timedOut)
       #expect(error.flatMap(cause)?.message.contains("deadline") == true, "\(String(describing: error))")
     }
+  }
+
+  @Test("a deadline is a time of the registry's clock, however far that is from the machine's")
+  func injectedClock() async throws {
+    let clock = ManualClock()
+    clock.advance(by: 5000)
+    let (running, answer) = (Event(), Event())
+    let registry = InterceptorRegistry(clock: clock.clock) {
+      Intercept("Slow") { request, next in
+        var request = request
+        request.options.deadline = clock.instant + .seconds(10)
+        return try await next(request)
+      }
+      Intercept("Waits") { request, next in
+        await next.waiting {
+          running.happen()
+          await answer.wait()
+        }
+        return InterceptedResponse(to: request)
+      }
+    }
+    let load = Task { try await registry.data(for: URLRequest(url: .example)).1.statusCode }
+    await running.wait()
+    clock.advance(by: 9)
+    answer.happen()
+    #expect(try await load.value == 200)
+  }
+
+  @Test("a deadline that is over when it is set ends the load at once")
+  func past() async throws {
+    let clock = ManualClock()
+    clock.advance(by: 100)
+    let never = Event()
+    let registry = InterceptorRegistry(clock: clock.clock) {
+      Intercept(request: { $0.options.deadline = clock.instant - .seconds(1) })
+      Intercept("Never") { request, _ in
+        await never.wait()
+        return InterceptedResponse(to: request)
+      }
+    }
+    let error = await failure { try await registry.data(for: URLRequest(url: .example)).0 }
+    #expect((error as? URLError)?.code == .timedOut)
+    #expect(error.flatMap(cause)?.message.contains("deadline") == true, "\(String(describing: error))")
   }
 
   @Test("a deadline holds for later hops and attempts, and can only be made earlier")

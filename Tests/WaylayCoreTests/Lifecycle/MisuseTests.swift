@@ -42,6 +42,25 @@ struct MisuseTests {
     #expect(error?.localizedDescription.hasPrefix("Inner") == true)
   }
 
+  @Test("a failure is the outer interceptor's when it throws another error of the same kind in place of an inner one")
+  func replacedError() async throws {
+    struct Refusal: Error { let reason: String }
+    for (replaced, culprit) in [(false, "Inner"), (true, "Outer")] {
+      let registry = InterceptorRegistry {
+        Intercept("Outer") { request, next in
+          do {
+            return try await next(request)
+          } catch let error as Refusal {
+            throw replaced ? Refusal(reason: "both have failed") : error
+          }
+        }
+        Intercept("Inner") { _, _ in throw Refusal(reason: "no") }
+      }
+      let error = await failure { try await registry.data(for: URLRequest(url: .example)) }
+      #expect(error?.localizedDescription.hasPrefix(culprit) == true, "\(String(describing: error))")
+    }
+  }
+
   @Test("a URLError passes as it is, with the failing URL added (rule 5)")
   func urlError() async throws {
     for error in await failures(Link { _, _ in throw URLError(.notConnectedToInternet) }) {

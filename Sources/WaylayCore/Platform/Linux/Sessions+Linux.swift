@@ -1,0 +1,59 @@
+#if CORELIBS_FOUNDATION
+  import Dispatch
+  import Foundation
+
+  /// The protocol classes of `URLSession.shared` and of other sessions that exist, on Linux: their configuration is
+  /// live, and `registerClass` comes too late once the shared session has been used, and never for another (P11).
+  enum SharedSession {
+    /// Lists that sessions had before. The loading system reads them without a lock: one that it has just read must not
+    /// go while it does.
+    private static let former = Locked<[[AnyClass]]>([])
+
+    static func canChange(_ session: URLSession) -> Bool { true }
+
+    static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
+      change(session) { $0.insert(protocolClass, at: 0) }
+    }
+
+    static func remove(_ protocolClass: URLProtocol.Type, from session: URLSession) {
+      change(session) { $0.removeAll { $0 == protocolClass } }
+    }
+
+    private static func change(_ session: URLSession, _ change: (inout [AnyClass]) -> Void) {
+      former.withLock { former in
+        let configuration = session.configuration
+        let before = configuration.protocolClasses ?? []
+        var classes = before
+        change(&classes)
+        former.append(before)
+        if former.count > 64 { former.removeFirst() }
+        configuration.protocolClasses = classes
+      }
+    }
+  }
+
+  /// Tells when a session is gone: nobody is told by the session itself, unless it was invalidated and has a delegate.
+  ///
+  /// What hangs on the session's work queue goes with it, and that goes with the session and the last of its tasks.
+  final class SessionEnd: Sendable {
+    private let listeners = Locked<[@Sendable () -> Void]>([])
+
+    /// The session of a queue is asked for and noted in one go.
+    private static let lock = Locked(false)
+    private static let key = DispatchSpecificKey<SessionEnd>()
+
+    static func await(_ session: URLSession, _ listener: @escaping @Sendable () -> Void) {
+      guard let queue = TaskInternals.workQueue(of: session) else { return }
+      let end = lock.withLock { _ in
+        let end = queue.getSpecific(key: key) ?? SessionEnd()
+        queue.setSpecific(key: key, value: end)
+        return end
+      }
+      end.listeners.withLock { $0.append(listener) }
+    }
+
+    deinit {
+      for listener in listeners.withLock({ $0 }) { listener() }
+    }
+  }
+#endif

@@ -1,0 +1,84 @@
+import Foundation
+import WaylayHAR
+import WaylayRecording
+
+/// The bytes of a body that passes, as many as may be kept.
+final class BodyCopy: Sendable {
+  private let seen = Locked<(data: Data, size: Int, pieces: [HAR.Body.Piece])>((Data(), 0, []))
+  private let limit: Int
+  private let stopwatch: Stopwatch?
+
+  /// - Parameter stopwatch: Notes when each piece comes.
+  init(limit: Int, _ stopwatch: Stopwatch? = nil) {
+    self.limit = limit
+    self.stopwatch = stopwatch
+  }
+
+  func add(_ chunk: Data) {
+    let time = stopwatch?.elapsed().milliseconds
+    seen.withLock { seen in
+      seen.size = seen.size.saturating(adding: chunk.count)
+      if seen.size <= limit { seen.data.append(chunk) } else { seen.data = Data() }
+      guard let time, !chunk.isEmpty, seen.size <= limit else { return }
+      // What comes after so many belongs to the last.
+      if seen.pieces.count < 65_536 {
+        seen.pieces.append(HAR.Body.Piece(time: time, size: chunk.count))
+      } else {
+        seen.pieces[seen.pieces.count - 1].size += chunk.count
+      }
+    }
+  }
+
+  /// Reads a body; one that is too large not to its end.
+  func add(all body: MessageBody) async throws {
+    for try await chunk in body {
+      add(chunk)
+      guard isWhole else { return }
+    }
+  }
+
+  var isWhole: Bool { seen.withLock { $0.size <= limit } }
+
+  var body: SeenBody { seen.withLock { SeenBody($0.data, size: $0.size, pieces: $0.pieces) } }
+}
+
+extension MessageBody {
+  /// The same bytes, which are copied as they are read. It can be read once.
+  ///
+  /// - Parameter exchange: Told of the end, of an error, and of a body that is released before.
+  func copied(to copy: BodyCopy, of exchange: RecordedExchange? = nil) -> MessageBody {
+    let reader = CopyingReader(self, copy, exchange)
+    return .relaying(self, length: length) { try await reader.next() }
+  }
+}
+
+private final class CopyingReader: @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  private var chunks: MessageBody.AsyncIterator
+  private let copy: BodyCopy
+  private let exchange: RecordedExchange?
+
+  init(_ body: MessageBody, _ copy: BodyCopy, _ exchange: RecordedExchange?) {
+    chunks = body.makeAsyncIterator()
+    self.copy = copy
+    self.exchange = exchange
+  }
+
+  deinit {
+    exchange?.end(.abandoned)
+  }
+
+  func next() async throws -> Data? {
+    do {
+      guard let chunk = try await chunks.next() else {
+        exchange?.end(.complete)
+        return nil
+      }
+      copy.add(chunk)
+      return chunk
+    } catch {
+      exchange?.end(.failed(error))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import IssueReporting
+package import WaylayHAR
+
+extension Cassette {
+  /// The problems found: requests without a matching entry, a file that is missing, expired or unreadable, and entries
+  /// that were never requested.
+  ///
+  /// Read it when everything that uses the cassette is done.
+  public var issues: [MockIssue] {
+    let (noted, unused) = state.withLock { ($0.issues, $0.tracks.filter { $0.uses == 0 }) }
+    if state.withLock({ $0.fresh != nil }) {
+      let message =
+        "\(file.lastPathComponent) was to be compared with what the server says, and nobody did: use .cassette or "
+        + "withCassette of WaylayTesting, or waylay har diff."
+      return noted + [MockIssue(kind: .notRecorded, message: message, location: location)]
+    }
+    guard !unused.isEmpty, options.unused.kind != .ignore, options.unused.kind != .prune || claim == nil else {
+      return noted
+    }
+    let list = unused.prefix(5).map { "\n  \($0)" }.joined() + (unused.count > 5 ? "\n  …" : "")
+    let cure =
+      options.unused.kind == .prune
+      ? "Remove them: WAYLAY_RECORD=newEpisodes swift test."
+      : "Re-record it (WAYLAY_RECORD=all swift test), remove them (Cassette.Options.unused = .prune), or ignore them "
+        + "(.ignore)."
+    let message =
+      "\(unused.count) of \(tracksCount) entries of the cassette \(file.lastPathComponent) were not played. "
+      + cure + list
+    return noted + [
+      MockIssue(kind: .unused, message: message, location: location, isWarning: options.unused.kind != .fail)
+    ]
+  }
+
+  private var tracksCount: Int { state.withLock { $0.tracks.count } }
+
+  /// Reports each of the ``issues`` as a failure of the running test, or as a warning, at the cassette's source
+  /// location.
+  public func reportIssues() {
+    for issue in issues {
+      reportIssue(
+        issue.message, severity: issue.isWarning ? .warning : .error, fileID: issue.location.fileID,
+        filePath: issue.location.filePath, line: issue.location.line, column: issue.location.column)
+    }
+  }
+
+  /// Ends the recording, and writes the file if there is anything to write.
+  ///
+  /// Call it after all requests have ended: a request without a response is not recorded, and is among the ``issues``.
+  /// Of a response that nobody has read to its end, it records what has arrived; playing it back ends there with an error.
+  /// A second call does nothing. A cassette that is released without a call does the same, but cannot throw.
+  ///
+  /// - Throws: ``MockError`` with `MockError.bodyTooLarge` or `MockError.unwritableFile`. An existing
+  ///   file stays unchanged.
+  public func eject() throws {
+    guard let (recorded, unused, isUnfinished, defect) = close() else { return }
+    defer { claim?.release() }
+    if let defect { throw defect }
+    if isUnfinished {
+      note(
+        MockIssue(
+          kind: .notRecorded,
+          message:
+            "A request was still running when \(file.lastPathComponent) was ejected, and was not recorded: in the "
+            + "test, wait for the work it starts.", location: location))
+    }
+    let written = options.willWrite.map { recorded.compactMap($0) } ?? recorded
+    if role.compares { return state.withLock { $0.fresh = written } }
+    let pruned = options.unused == .prune && claim != nil ? Set(unused) : []
+    guard !recorded.isEmpty || !pruned.isEmpty else { return }
+    var archive = role.plays ? archive : HAR()
+    let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
+    var report = RedactionReport()
+    archive.entries = options.redaction.redacted(kept + written, report: &report)
+    if options.comparesBodies, !report.changedBodies.isEmpty {
+      note(
+        MockIssue(
+          kind: .redacted,
+          message:
+            "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ in their "
+            + "secrets alone get the same response.\n\(report)", location: location, isWarning: true))
+    }
+    do { try CassetteFile.replace(file, by: archive.data(), version, calls) } catch {
+      throw error.located(at: location)
+    }
+  }
+
+  /// Ends the recording without writing anything: for a test that has failed half-way.
+  package func discard() {
+    if close() != nil { claim?.release() }
+  }
+
+  /// What the file holds, and what the server said instead of it; `nil` for a cassette that does not compare, or has not
+  /// ended. Whoever asks reports it.
+  package func comparison() -> (old: [HAR.Entry], new: [HAR.Entry])? {
+    let fresh = state.withLock { state in
+      defer { state.fresh = nil }
+      return state.fresh
+    }
+    return fresh.map { (archive.entries, $0) }
+  }
+
+  private func close() -> (recorded: [HAR.Entry], unused: [Int], isUnfinished: Bool, defect: MockError?)? {
+    for exchange in state.withLock({ $0.isEjected ? [] : Array($0.open.values) }) { exchange.leave() }
+    return state.withLock { state in
+      guard !state.isEjected else { return nil }
+      state.isEjected = true
+      defer { state.recorded = state.recorded.map { _ in nil } }
+      return (
+        state.recorded.compactMap(\.self), state.tracks.filter { $0.uses == 0 }.map(\.number),
+        state.recorded.contains { $0 == nil }, state.defect
+      )
+    }
+  }
+}
+
+extension Cassette.Options {
+  /// Whether requests are told apart by their bodies, or by what is in them.
+  fileprivate var comparesBodies: Bool {
+    matching.contains { aspect in
+      switch aspect.kind {
+      case .body, .json, .field: true
+      default: false
+      }
+    }
+  }
+}

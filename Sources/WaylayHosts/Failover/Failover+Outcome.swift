@@ -16,7 +16,7 @@ extension Failover {
   /// - Throws: The error, where no other address would help or the request must not be sent again.
   func judge(
     _ error: any Error, of candidate: HostCandidate, since begin: Duration, sentAt: Duration?, gate: DialGate?,
-    limit: Duration? = nil
+    hasLimit: Bool = false
   ) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else {
       if let route = gate?.claimedRoute {
@@ -47,7 +47,7 @@ extension Failover {
       throw error
     }
     let isUnsent = (error as? TransportError)?.requestBytesSent == 0
-    if limit != nil, isUnsent, outcome == .timedOut {
+    if hasLimit, isUnsent, outcome == .timedOut {
       let late = Late(candidate: candidate, begin: begin, duration: clock.time() - begin, error: error)
       log.state.withLock { $0.late.append(late) }
       health.late(candidate, at: authority)

@@ -39,13 +39,20 @@ extension Failover {
     func sentAt(_ index: Int) -> Duration? { signals.progress(of: index).connected ?? running[index] }
   }
 
+  /// How a request goes to a candidate.
+  enum Way: Equatable {
+    /// As one of several that are tried side by side.
+    case raced
+    /// Without a race; the connection may take so long, `nil` for as long as the request has.
+    case direct(limit: Duration?)
+  }
+
   /// What a round is to do beyond trying its candidates.
   struct RoundOptions {
     /// How long to wait before the next is tried beside those that run; `nil`: one after the other.
     var stagger: Duration?
-    /// How long the connection to the first candidate may take, to which the request goes without a race; `nil` for a
-    /// race.
-    var direct: Duration??
+    /// How the request goes to the first candidate.
+    var first = Way.raced
     /// How long a connection may take where nobody else is waiting to be tried.
     var longest: Duration?
     /// Addresses that are dialled anew, because a kept connection to them is silent.
@@ -58,7 +65,7 @@ extension Failover {
   /// Tries candidates until one has answered, something was sent in vain, or all that run are late.
   func round(_ entries: [Ranking.Entry], _ options: RoundOptions) async throws -> Round {
     let gate = hasGates ? DialGate() : nil
-    var attempts = Attempts(entries, isDirect: options.direct != nil)
+    var attempts = Attempts(entries, isDirect: options.first != .raced)
     let signals = attempts.signals
     health.alarms.set(signals, at: nil)
     defer {
@@ -115,7 +122,11 @@ extension Failover {
   private func dialing(
     _ index: Int, _ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions
   ) -> Dialing {
-    let limit = limit(of: index, options) ?? options.longest ?? connectTimeout(of: index, attempts, options.stagger)
+    let limit: Duration? =
+      switch way(to: index, options) {
+      case .direct(let limit): limit
+      case .raced: options.longest ?? connectTimeout(of: index, attempts, options.stagger)
+      }
     let (signals, stagger) = (attempts.signals, options.stagger)
     let silence = options.mayHedge ? silence : nil
     return Dialing(
@@ -132,8 +143,7 @@ extension Failover {
     }
   }
 
-  /// The limit of the attempt without a race; `.some(nil)` for none, `nil` for an attempt of a race.
-  private func limit(of index: Int, _ options: RoundOptions) -> Duration?? { index == 0 ? options.direct : nil }
+  private func way(to index: Int, _ options: RoundOptions) -> Way { index == 0 ? options.first : .raced }
 
   private static func result(_ work: () async throws -> Round) async -> Result<Round, any Error> {
     do { return .success(try await work()) } catch { return .failure(error) }
@@ -221,10 +231,10 @@ extension Failover {
       return .responded(accepted)
     case .failure(let error):
       // An address that was tried without a race has less time than it needs to be late for good.
-      let direct = limit(of: index, options)
+      let way = way(to: index, options)
       let verdict = try judge(
         error, of: candidate, since: begin, sentAt: attempts.signals.progress(of: index).connected, gate: gate,
-        limit: direct ?? .some(.zero))
+        hasLimit: way != .direct(limit: nil))
       switch verdict {
       case .lost:
         tried.probe?.end(.connected)
@@ -234,7 +244,7 @@ extension Failover {
       case .next, .late:
         tried.probe?.end(verdict == .late ? .late : .failed(error))
         // Without a race the one that was late is tried again, after the others.
-        if verdict == .next || direct == nil { attempts.done.insert(candidate) }
+        if verdict == .next || way == .raced { attempts.done.insert(candidate) }
         attempts.lastStart = nil
       case .again:
         tried.probe?.end(.connected)

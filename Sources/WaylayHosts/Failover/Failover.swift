@@ -105,8 +105,8 @@ struct Failover: Sendable {
   /// Gets the request answered by one of the candidates, or the system's way, or throws.
   func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
     var entries = entries
-    if let first = entries.first, let limit = directLimit(of: first, isOnly: entries.count == 1) {
-      switch try await round(entries, RoundOptions(direct: .some(limit))) {
+    if let first = entries.first, let way = directWay(to: first, isOnly: entries.count == 1) {
+      switch try await round(entries, RoundOptions(first: way)) {
       case .responded(let response): return response
       case .again(let done):
         // It may only have been slow: then it is tried again after the others.
@@ -273,18 +273,17 @@ extension Failover {
   /// How long an address is trusted without a race after it has answered.
   private static let trust: Duration = .seconds(60)
 
-  /// Whether an address is so well known that the request goes there without a race, which costs as much as a short
-  /// load: then how long its connection may take, `.some(nil)` for no limit of its own. An open connection takes no
-  /// time.
-  func directLimit(of entry: Ranking.Entry, isOnly: Bool) -> Duration?? {
+  /// The way to an address that is so well known that the request goes there without a race, which costs as much as a
+  /// short load; `nil` for another address. An open connection takes no time.
+  func directWay(to entry: Ranking.Entry, isOnly: Bool) -> Way? {
     let now = clock.time()
     guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else {
       return nil
     }
-    if isOnly, !policy.allowsSystem { return .some(nil) }
+    if isOnly, !policy.allowsSystem { return .direct(limit: nil) }
     let limit = policy.connectionAttemptDelay ?? health.deadline(of: entry.candidate, at: authority)
     // An address that takes nearly as long as the stagger is better off in a race, where it is not abandoned.
-    return (entry.record.smoothed ?? .zero) * 2 <= limit ? .some(limit) : nil
+    return (entry.record.smoothed ?? .zero) * 2 <= limit ? .direct(limit: limit) : nil
   }
 }
 

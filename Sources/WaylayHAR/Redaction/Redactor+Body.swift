@@ -1,43 +1,76 @@
+/// The kind of a body as its type declares it.
+private struct DeclaredType {
+  let essence: String
+
+  init(_ type: String) {
+    essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+  }
+
+  /// Whether the body may be of any kind: clients and servers write this where they do not know.
+  var isAnything: Bool { ["", "text/plain", "application/octet-stream"].contains(essence) }
+  var isJSON: Bool { essence.hasSuffix("json") || essence.hasSuffix("json-seq") }
+  var isParts: Bool { essence.hasPrefix("multipart/") }
+  var isForm: Bool { essence == "application/x-www-form-urlencoded" }
+  var isHTML: Bool { essence == "text/html" || essence.hasPrefix("application/xhtml") }
+  var isMarkup: Bool { isHTML || essence.hasSuffix("xml") }
+  var isText: Bool { isMarkup || isForm || essence.hasPrefix("text/") }
+  var isCode: Bool { ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) } }
+  var isMedium: Bool { ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) } }
+  /// Whether the body is no text, though there may be words in it.
+  var isBinary: Bool {
+    !isText && ["proto", "grpc", "msgpack", "cbor", "bson", "avro", "thrift"].contains { essence.contains($0) }
+  }
+}
+
+/// The kind of a body as which it is read.
+private enum BodyKind {
+  case parts, json, form, code, lines, bytes
+  case markup(isHTML: Bool)
+}
+
 extension Redactor {
   /// Reads a body as what it is, by its type, or where that says nothing, by its beginning.
   mutating func readBody(_ draft: inout Draft, type: String, codings: String = "") {
-    let source = draft.source
     if readCoded(&draft, type: type, codings: codings) || readWide(&draft, type: type) { return }
-    let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-    let isAnything = ["", "text/plain", "application/octet-stream"].contains(essence)
-    let isJSON = essence.hasSuffix("json") || essence.hasSuffix("json-seq"), isParts = essence.hasPrefix("multipart/")
-    let isHTML = essence == "text/html" || essence.hasPrefix("application/xhtml"), isXML = essence.hasSuffix("xml")
-    let isForm = essence == "application/x-www-form-urlencoded"
-    let isSaidText = isHTML || isXML || isForm || essence.hasPrefix("text/")
-    let isMedium = ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }
-    guard isJSON || isParts || isSaidText || !source.contains(0) else {
-      return isMedium ? () : giveUp(&draft, "no text")
-    }
-    let start = source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    let first = source[start...].first { !$0.isSpace } ?? 0
-    if isParts || isAnything && source.starts(with: "--".utf8) {
+    let declared = DeclaredType(type)
+    switch kind(of: draft.source, declared) {
+    case .bytes:
+      if !declared.isMedium { giveUp(&draft, "no text") }
+      return
+    case .parts:
       if readParts(&draft, type: type) { return }
       readText(&draft, .lines)
-      if isParts { giveUp(&draft, "no parts with the boundary that it names") }
-    } else if isJSON || "{[".utf8.contains(first) && (isAnything || (try? JSONValue(reading: source)) != nil) {
-      // Many clients and servers name another type for it.
-      readLinesOfJSON(&draft, from: start, isDeclared: isJSON)
-    } else if isForm || isAnything && looksLikeForm(source) {
-      readForm(&draft)
-    } else if (isXML || isHTML) && source.contains(UInt8(ascii: "<")) || isAnything && looksLikeMarkup(source) {
-      let beginning = String(decoding: source.prefix(200), as: UTF8.self).lowercased()
-      readMarkup(&draft, isHTML: isHTML || beginning.contains("<!doctype html") || beginning.contains("<html"))
-    } else {
-      let isCode = ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) }
-      readText(&draft, isCode ? .code : .lines)
+      if declared.isParts { giveUp(&draft, "no parts with the boundary that it names") }
+    case .json: readLinesOfJSON(&draft, isDeclared: declared.isJSON)
+    case .form: readForm(&draft)
+    case .markup(let isHTML): readMarkup(&draft, isHTML: isHTML)
+    case .code: readText(&draft, .code)
+    case .lines: readText(&draft, .lines)
     }
-    // Of what is no text, little was understood, though there may be words in it.
-    let isBinary =
-      !isSaidText && ["proto", "grpc", "msgpack", "cbor", "bson", "avro", "thrift"].contains { essence.contains($0) }
-    if !isJSON, !isParts, !isMedium, isBinary || !isText(source, type: type, isSaid: isSaidText) {
-      giveUp(&draft, "no text")
-    }
+    guard !declared.isJSON, !declared.isParts, !declared.isMedium else { return }
+    // Little of what is no text was understood.
+    if declared.isBinary || !isText(draft.source, type: type, isSaid: declared.isText) { giveUp(&draft, "no text") }
   }
+
+  private func kind(of source: [UInt8], _ declared: DeclaredType) -> BodyKind {
+    guard declared.isJSON || declared.isParts || declared.isText || !source.contains(0) else { return .bytes }
+    let isAnything = declared.isAnything
+    if declared.isParts || isAnything && source.starts(with: "--".utf8) { return .parts }
+    if declared.isJSON { return .json }
+    // Many clients and servers name another type for it.
+    let first = source[Self.startOfText(source)...].first { !$0.isSpace } ?? 0
+    if "{[".utf8.contains(first), isAnything || (try? JSONValue(reading: source)) != nil { return .json }
+    if declared.isForm || isAnything && looksLikeForm(source) { return .form }
+    if declared.isMarkup && source.contains(UInt8(ascii: "<")) || isAnything && looksLikeMarkup(source) {
+      let beginning = String(decoding: source.prefix(200), as: UTF8.self).lowercased()
+      return .markup(
+        isHTML: declared.isHTML || beginning.contains("<!doctype html") || beginning.contains("<html"))
+    }
+    return declared.isCode ? .code : .lines
+  }
+
+  /// Where a text begins, behind the byte order mark that it may have.
+  private static func startOfText(_ source: [UInt8]) -> Int { source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
   /// Whether bytes are text: in UTF-8; in the character set that the type says, if that has the letters of ASCII; or
   /// without one in Windows-1252, if the type says at least that it is text.
@@ -124,8 +157,8 @@ extension Redactor {
 
   // MARK: Kinds
 
-  private mutating func readLinesOfJSON(_ draft: inout Draft, from start: Int, isDeclared: Bool) {
-    var index = start
+  private mutating func readLinesOfJSON(_ draft: inout Draft, isDeclared: Bool) {
+    var index = Self.startOfText(draft.source)
     while true {
       // RFC 7464 begins each text with a byte of its own.
       index = draft.source[index...].firstIndex { !$0.isSpace && $0 != 0x1E } ?? draft.source.count

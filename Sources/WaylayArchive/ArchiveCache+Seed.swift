@@ -136,7 +136,8 @@ extension ArchiveLoad {
     let outcome = LoadOutcome(of: engine)
     load.outcome = outcome
     let sent = Sent(time: now, moment: engine.changes.now)
-    let exchange = Exchange(decision: CacheDecision(.forward, ArchiveReason(.miss)), stored: stored) { _ in response }
+    let decision = CacheDecision(.forward, ArchiveReason(.miss))
+    let exchange = OriginExchange(decision: decision, stored: stored) { _ in response }
     let kept = try await load.received(response, sent, exchange)
     for try await _ in kept.body {}
     return outcome.kind

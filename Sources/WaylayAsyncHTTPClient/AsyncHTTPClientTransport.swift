@@ -87,7 +87,7 @@
       guard !followsRedirects else { throw followingRedirects(request) }
       try Task.checkCancellation()
       guard !isInvalidated.withLock({ $0 }) else { throw InterceptorRegistry.invalidatedError(url: request.url) }
-      let exchange = Exchange(request, of: self)
+      let exchange = ClientExchange(request, of: self)
       let (client, message) = (client, message(of: request, exchange.upload))
       do {
         let response = try await exchange.inTime { try await client.execute(message, deadline: .distantFuture) }

@@ -4,7 +4,7 @@ import HTTPTypes
 /// A load that goes to the network: what is asked, and what becomes of the response.
 extension ArchiveLoad {
   /// A request to the network.
-  struct Exchange: Sendable {
+  struct OriginExchange: Sendable {
     /// Why it goes out, and with which fields.
     let decision: CacheDecision
     /// What the decision was about.
@@ -15,8 +15,8 @@ extension ArchiveLoad {
     let send: @Sendable (InterceptedRequest) async throws -> InterceptedResponse
 
     /// The same without conditions.
-    func unconditional(_ stored: [Stored] = []) -> Exchange {
-      Exchange(decision: decision.unconditional, stored: stored, flight: flight, send: send)
+    func unconditional(_ stored: [Stored] = []) -> OriginExchange {
+      OriginExchange(decision: decision.unconditional, stored: stored, flight: flight, send: send)
     }
 
     /// The entries at some positions of what the decision was about.
@@ -24,7 +24,7 @@ extension ArchiveLoad {
   }
 
   /// Sends the request on, stores what may be stored, and returns what the app gets.
-  func exchange(_ exchange: Exchange) async throws -> InterceptedResponse {
+  func exchange(_ exchange: OriginExchange) async throws -> InterceptedResponse {
     let (decision, stored, flight) = (exchange.decision, exchange.stored, exchange.flight)
     var outgoing = request
     for name in decision.removedFields { outgoing.fields[name] = nil }
@@ -66,7 +66,7 @@ extension ArchiveLoad {
 
   /// What becomes of a response.
   func received(
-    _ response: InterceptedResponse, _ sent: Sent, _ exchange: Exchange
+    _ response: InterceptedResponse, _ sent: Sent, _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
     let (moment, stored) = (sent.moment, exchange.stored)
     let head = ArchivePolicy.Response(
@@ -110,7 +110,7 @@ extension ArchiveLoad {
   }
 
   private func judge(
-    _ head: ArchivePolicy.Response, _ response: InterceptedResponse, _ exchange: Exchange
+    _ head: ArchivePolicy.Response, _ response: InterceptedResponse, _ exchange: OriginExchange
   ) -> Judgement {
     let decision = exchange.decision
     var options = options
@@ -249,7 +249,7 @@ extension ArchiveLoad {
 
   /// The stored response, after the origin has confirmed it or failed to give a better one.
   private func confirmed(
-    _ reply: CacheReply, _ outcome: ResponseOutcome, _ exchange: Exchange
+    _ reply: CacheReply, _ outcome: ResponseOutcome, _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
     var chosen = exchange.stored[reply.index]
     if let record = outcome.replyRecord { chosen.record = record }
@@ -275,7 +275,7 @@ extension ArchiveLoad {
       let load = inBackground
       do {
         let response = try await load.exchange(
-          Exchange(decision: decision, stored: stored) { try await load.sendInBackground($0) })
+          OriginExchange(decision: decision, stored: stored) { try await load.sendInBackground($0) })
         for try await _ in response.body {}
       } catch {
         load.reportBackgroundFailure(error)

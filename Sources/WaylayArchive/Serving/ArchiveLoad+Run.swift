@@ -44,7 +44,7 @@ extension ArchiveLoad {
       }
       let role = mayCollapse ? engine.flights.join(flightKey(variant), now) : .alone
       switch role {
-      case .alone: return try await exchange(Exchange(decision: decision, stored: stored) { try await next($0) })
+      case .alone: return try await exchange(OriginExchange(decision: decision, stored: stored) { try await next($0) })
       case .lead(let flight):
         // The previous leader may have ended since we looked.
         if let entries = cached(),
@@ -106,7 +106,7 @@ extension ArchiveLoad {
   {
     do {
       let response = try await exchange(
-        Exchange(decision: decision, stored: stored, flight: flight) { try await next($0) })
+        OriginExchange(decision: decision, stored: stored, flight: flight) { try await next($0) })
       flight.settle(.notShared("the other load's response may not be shared"))
       if !flight.isStreaming { engine.flights.end(flight) }
       return response
@@ -246,7 +246,7 @@ extension ArchiveLoad {
     _ pending: TimedWork<InterceptedResponse>, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored]
   ) {
     let load = inBackground
-    let exchange = Exchange(decision: decision, stored: stored) { try await load.sendInBackground($0) }
+    let exchange = OriginExchange(decision: decision, stored: stored) { try await load.sendInBackground($0) }
     let isTaken = engine.background.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
       do {
         guard let response = try await pending.outcome(evenLate: true) else { return }

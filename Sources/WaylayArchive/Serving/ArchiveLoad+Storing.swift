@@ -6,7 +6,7 @@ import Logging
 extension ArchiveLoad {
   /// Stores what the outcome says, and returns the response for the app.
   func store(
-    _ response: InterceptedResponse, _ judged: Judgement, _ exchange: Exchange
+    _ response: InterceptedResponse, _ judged: Judgement, _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
     let decision = exchange.decision
     let replaced = exchange.entries(judged.outcome.removals)
@@ -252,7 +252,7 @@ extension ArchiveLoad {
   /// Puts a part behind what is stored of the same representation (RFC 9111, section 3.4).
   private func complete(
     _ index: Int, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
-    _ exchange: Exchange
+    _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
     let (entry, flight) = (exchange.stored[index].entry, exchange.flight)
     let isWhole = judged.outcome.reply == .joined

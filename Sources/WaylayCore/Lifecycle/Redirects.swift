@@ -86,7 +86,11 @@ struct Redirect {
     request.url = target
     let method = (original.httpMethod ?? "GET").uppercased()
     let becomesGet =
-      code == 303 ? method != "HEAD" && method != "GET" : (code == 301 || code == 302) && method == "POST"
+      switch code {
+      case 301, 302: method == "POST"
+      case 303: method != "HEAD" && method != "GET"
+      default: false
+      }
     keepsBody = !becomesGet
     if becomesGet {
       request.httpMethod = "GET"
@@ -160,9 +164,10 @@ extension HTTPFields {
       let (ours, theirs) = (self[values: name].flatMap(name.parts), others[values: name].flatMap(name.parts))
       let kept = ours.filter(theirs.contains)
       guard kept.count < ours.count else { continue }
-      self[values: name] =
-        name == .cookie
-        ? [(kept.isEmpty ? theirs : kept).joined(separator: "; ")].filter { !$0.isEmpty } : kept.isEmpty ? theirs : kept
+      var values = kept.isEmpty ? theirs : kept
+      // All cookies are one field.
+      if name == .cookie, !values.isEmpty { values = [values.joined(separator: "; ")] }
+      self[values: name] = values
       restored.append(name.rawName)
     }
     return restored.sorted()

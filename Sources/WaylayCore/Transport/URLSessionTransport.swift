@@ -94,7 +94,7 @@ public final class URLSessionTransport: Transport {
     if request.observer?.watchesTimeout == true, !waitsForConnectivity { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
     if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
-    let exchange = Exchange(request, upload: upload, limits: limits, demands: demands)
+    let exchange = SessionExchange(request, upload: upload, limits: limits, demands: demands)
     return try await withTaskCancellationHandler { [urlRequest] in
       try await Lineage.$origin.withValue(hasForeignClasses ? request.observer?.load.origin : nil) {
         try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
@@ -122,7 +122,7 @@ public final class URLSessionTransport: Transport {
   }
 
   /// Makes the inner task. Under the lock, because making a task on an invalidated session ends the process.
-  private func makeTask(_ request: URLRequest, for exchange: Exchange) throws -> URLSessionTask {
+  private func makeTask(_ request: URLRequest, for exchange: SessionExchange) throws -> URLSessionTask {
     try state.withLock { state -> URLSessionTask in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
       let session = state.session ?? openSession()
@@ -143,7 +143,7 @@ extension URLSessionConfiguration {
 }
 
 /// One request and its response on the inner session.
-final class Exchange: Sendable {
+final class SessionExchange: Sendable {
   private struct State {
     var task: URLSessionTask?
     var pipe: BodyPipe?
@@ -337,7 +337,7 @@ final class Exchange: Sendable {
   }
 }
 
-extension Exchange {
+extension SessionExchange {
   /// What the session says; of a scheme that no other transport knows, that it was the session that tried.
   private func message(of error: URLError) -> String {
     let scheme = request.url.scheme?.lowercased() ?? ""
@@ -351,13 +351,13 @@ extension Exchange {
 ///
 /// A session-level delegate, because data events do not reach a task-level one on Linux (U1).
 final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
-  private let exchanges = Locked<[ObjectIdentifier: Exchange]>([:])
+  private let exchanges = Locked<[ObjectIdentifier: SessionExchange]>([:])
 
-  func add(_ exchange: Exchange, for task: URLSessionTask) {
+  func add(_ exchange: SessionExchange, for task: URLSessionTask) {
     exchanges.withLock { $0[ObjectIdentifier(task)] = exchange }
   }
 
-  private subscript(task: URLSessionTask) -> Exchange? {
+  private subscript(task: URLSessionTask) -> SessionExchange? {
     exchanges.withLock { $0[ObjectIdentifier(task)] }
   }
 

@@ -100,7 +100,7 @@ extension Track: CustomStringConvertible {
     let names = Set(recorded.map(\.name)).union(asked.map(\.name)).sorted()
     return names.compactMap { name in
       let (one, other) = (recorded.filter { $0.name == name }, asked.filter { $0.name == name })
-      guard !accepts(one, other) else { return nil }
+      guard !acceptsItems(one, other) else { return nil }
       func shown(_ items: [QueryItems.Item]) -> String {
         items.isEmpty ? "no such item" : Redaction.query(name, items.map(\.spelled).joined(separator: "&"))
       }
@@ -124,7 +124,7 @@ extension Track: CustomStringConvertible {
     case (.parts(let recorded), .parts(let other)):
       let names = Set((recorded + other).map(\.name)).sorted()
       let found = names.filter { name in
-        !accepts(.parts(recorded.filter { $0.name == name }), .parts(other.filter { $0.name == name }))
+        !acceptsContent(.parts(recorded.filter { $0.name == name }), .parts(other.filter { $0.name == name }))
       }
       if !found.isEmpty {
         return found.map { name in

@@ -113,46 +113,46 @@ struct Track: Sendable {
 
   /// Whether the entry is for a request.
   func accepts(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> Bool {
-    aspects.allSatisfy { accepts(asked, $0.kind) }
+    aspects.allSatisfy { agrees(with: asked, in: $0.kind) }
   }
 
-  private func accepts(_ asked: ComparedRequest, _ aspect: Cassette.Aspect.Kind) -> Bool {
+  private func agrees(with asked: ComparedRequest, in aspect: Cassette.Aspect.Kind) -> Bool {
     switch aspect {
     case .method: question.method == asked.method
     case .url:
-      question.url.scheme == asked.url.scheme && question.url.port == asked.url.port && accepts(asked, .host)
-        && accepts(asked, .path)
-    case .host: accepts(question.url.host, asked.url.host)
+      question.url.scheme == asked.url.scheme && question.url.port == asked.url.port && agrees(with: asked, in: .host)
+        && agrees(with: asked, in: .path)
+    case .host: acceptsText(question.url.host, asked.url.host)
     case .path:
       question.url.segments.count == asked.url.segments.count
-        && zip(question.url.segments, asked.url.segments).allSatisfy { accepts($0, $1) }
-    case .query: accepts(question.query, asked.query)
+        && zip(question.url.segments, asked.url.segments).allSatisfy { acceptsText($0, $1) }
+    case .query: acceptsItems(question.query, asked.query)
     case .queryItem(let name):
-      accepts(question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
-    case .headerField(let name): accepts(question.field(name, inForms: false), asked.field(name, inForms: false))
-    case .field(let name): accepts(question.field(name, inForms: true), asked.field(name, inForms: true))
-    case .json(let path): accepts(JSONValue(question.values(at: path)), JSONValue(asked.values(at: path)))
-    case .body: question.body == asked.body || accepts(question.content, asked.content)
+      acceptsItems(question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
+    case .headerField(let name): acceptsText(question.field(name, inForms: false), asked.field(name, inForms: false))
+    case .field(let name): acceptsText(question.field(name, inForms: true), asked.field(name, inForms: true))
+    case .json(let path): acceptsJSON(JSONValue(question.values(at: path)), JSONValue(asked.values(at: path)))
+    case .body: question.body == asked.body || acceptsContent(question.content, asked.content)
     }
   }
 
-  func accepts(_ recorded: [QueryItems.Item], _ asked: [QueryItems.Item]) -> Bool {
+  func acceptsItems(_ recorded: [QueryItems.Item], _ asked: [QueryItems.Item]) -> Bool {
     recorded.count == asked.count
-      && zip(recorded, asked).allSatisfy { $0.name == $1.name && accepts($0.value, $1.value) }
+      && zip(recorded, asked).allSatisfy { $0.name == $1.name && acceptsText($0.value, $1.value) }
   }
 
-  func accepts(_ recorded: ComparedRequest.Content, _ asked: ComparedRequest.Content) -> Bool {
+  func acceptsContent(_ recorded: ComparedRequest.Content, _ asked: ComparedRequest.Content) -> Bool {
     switch (recorded, asked) {
-    case (.json(let recorded), .json(let asked)): accepts(recorded, asked)
-    case (.form(let recorded), .form(let asked)): accepts(recorded, asked)
-    case (.text(let recorded), .text(let asked)): accepts(recorded, asked)
+    case (.json(let recorded), .json(let asked)): acceptsJSON(recorded, asked)
+    case (.form(let recorded), .form(let asked)): acceptsItems(recorded, asked)
+    case (.text(let recorded), .text(let asked)): acceptsText(recorded, asked)
     case (.bytes(let recorded), .bytes(let asked)): recorded == asked
     case (.parts(let recorded), .parts(let asked)):
       recorded.count == asked.count
         && zip(recorded, asked).allSatisfy { recorded, asked in
-          recorded.name == asked.name && accepts(recorded.filename, asked.filename)
-            && accepts(recorded.contentType, asked.contentType)
-            && (recorded.body == asked.body || accepts(text(recorded.body), text(asked.body)))
+          recorded.name == asked.name && acceptsText(recorded.filename, asked.filename)
+            && acceptsText(recorded.contentType, asked.contentType)
+            && (recorded.body == asked.body || acceptsText(text(recorded.body), text(asked.body)))
         }
     default: false
     }
@@ -160,20 +160,20 @@ struct Track: Sendable {
 
   private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
 
-  private func accepts(_ recorded: JSONValue, _ asked: JSONValue) -> Bool {
+  private func acceptsJSON(_ recorded: JSONValue, _ asked: JSONValue) -> Bool {
     switch (recorded.kind, asked.kind) {
     case (.string(let text), _) where text == mark: true
-    case (.string(let recorded), .string(let asked)): accepts(recorded, asked)
+    case (.string(let recorded), .string(let asked)): acceptsText(recorded, asked)
     case (.array(let recorded), .array(let asked)):
-      recorded.count == asked.count && zip(recorded, asked).allSatisfy { accepts($0, $1) }
+      recorded.count == asked.count && zip(recorded, asked).allSatisfy { acceptsJSON($0, $1) }
     case (.object(let members), .object(let others)):
       members.count == others.count
-        && members.allSatisfy { member in asked[member.name].map { accepts(member.value, $0) } ?? false }
+        && members.allSatisfy { member in asked[member.name].map { acceptsJSON(member.value, $0) } ?? false }
     default: recorded == asked
     }
   }
 
-  private func accepts(_ recorded: String?, _ asked: String?) -> Bool {
+  private func acceptsText(_ recorded: String?, _ asked: String?) -> Bool {
     guard let recorded, let asked else { return recorded == asked }
     if recorded == asked { return true }
     guard !mark.isEmpty, recorded.contains(mark) else { return false }

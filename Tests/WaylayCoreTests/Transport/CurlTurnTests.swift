@@ -25,7 +25,7 @@
         var request = InterceptedRequest(URLRequest(url: origin.url(path)))
         request.route = try Route("127.0.0.1")
         request.route?.onBegin = onBegin
-        return try await CurlExchange(request, of: transport, on: loop).head().body
+        return try await CurlExchange(request, of: transport, on: loop).start().body
       }
       let first = try await load("/first")
       // By then the loop has taken of the first one what it may, and has it wait for its reader.
@@ -87,7 +87,7 @@
           let own = CurlLoop(connectionsPerHost: 6)
           loop = own
           let request = InterceptedRequest(URLRequest(url: origin.url("/bytes/100000000")))
-          let body = try await CurlExchange(request, of: transport, on: own).head().body
+          let body = try await CurlExchange(request, of: transport, on: own).start().body
           var reader = body.makeAsyncIterator()
           _ = try await reader.next()
           own.invalidate()

@@ -19,7 +19,7 @@
     /// that carried it, and any other is the system's: server trust, identities, proxies.
     /// https://developer.apple.com/documentation/foundation/urlsession/authchallengedisposition/rejectprotectionspace
     static func answer(
-      _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
+      _ challenge: URLAuthenticationChallenge, of exchange: SessionExchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       // Pins come besides the judgement on the certificate, which follows as ever.
@@ -69,7 +69,7 @@
 
       /// A protocol class sees any body as a stream here, whatever task it came from.
       func makeTask(
-        _ request: URLRequest, in session: URLSession, for exchange: Exchange, toForeignClasses: Bool
+        _ request: URLRequest, in session: URLSession, for exchange: SessionExchange, toForeignClasses: Bool
       ) -> URLSessionTask {
         if body.isEmpty { return session.dataTask(with: request) }
         if let data = body.inMemory { return session.uploadTask(with: request, from: data) }
@@ -81,7 +81,7 @@
 
       /// The body once more, where it can be read once more.
       /// https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate/urlsession(_:task:neednewbodystream:)
-      func newStream(for exchange: Exchange) -> InputStream? {
+      func newStream(for exchange: SessionExchange) -> InputStream? {
         if let data = body.inMemory { return InputStream(data: data) }
         if let file = body.fileURL { return InputStream(url: file) }
         if body.isReplayable { return openStream(for: exchange) }
@@ -90,7 +90,7 @@
         return nil
       }
 
-      private func openStream(for exchange: Exchange) -> InputStream? {
+      private func openStream(for exchange: SessionExchange) -> InputStream? {
         let (input, output) = Stream.boundPair(bufferSize: MessageBody.chunkSize)
         guard let output else { return input }
         let writer = StreamWriter(output)

@@ -14,7 +14,7 @@
     /// The challenge comes after the body, and default handling without a credential never ends (P14): the exchange is
     /// over.
     static func answer(
-      _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
+      _ challenge: URLAuthenticationChallenge, of exchange: SessionExchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       exchange?.ended(nil)
@@ -83,7 +83,7 @@
       /// Makes the task. A protocol class beneath ours is to see what it would see without us: a body in the request
       /// where the app has put one, and none of an upload task (P9).
       func makeTask(
-        _ request: URLRequest, in session: URLSession, for exchange: Exchange, toForeignClasses: Bool
+        _ request: URLRequest, in session: URLSession, for exchange: SessionExchange, toForeignClasses: Bool
       ) -> URLSessionTask {
         var request = request
         let showsBody = exchange.showsBody
@@ -101,7 +101,7 @@
       }
 
       /// A session on Linux sends no body again.
-      func newStream(for exchange: Exchange) -> InputStream? { nil }
+      func newStream(for exchange: SessionExchange) -> InputStream? { nil }
 
       /// Removes the temporary file.
       func discard() {

@@ -95,7 +95,7 @@
     // MARK: From any thread
 
     /// Starts the exchange and waits for the response's head.
-    func head() async throws -> InterceptedResponse {
+    func start() async throws -> InterceptedResponse {
       try await response.value {
         do {
           if upload.isStream { upload.prepare { [weak self] in self.map { $0.loop.send(.resume($0)) } } }
@@ -275,17 +275,17 @@
     }
 
     /// The exchange is over before it was begun.
-    func ended(with error: TransportError) {
-      ended(easy: nil, error)
+    func fail(_ error: TransportError) {
+      finish(error, easy: nil)
     }
 
     /// The exchange is over: by libcurl's code, or without one from our side.
     func ended(_ code: Int32?, easy: UnsafeMutableRawPointer?) {
       guard !hasEnded else { return }
-      ended(easy: easy, failure(code, easy))
+      finish(failure(code, easy), easy: easy)
     }
 
-    private func ended(easy: UnsafeMutableRawPointer?, _ error: (any Error)?) {
+    private func finish(_ error: (any Error)?, easy: UnsafeMutableRawPointer?) {
       guard !hasEnded else { return }
       if error == nil, head.isComplete, !isDelivered {
         // All of it has come at once: no stream is needed.

@@ -185,7 +185,7 @@
         }
       }
       if queue.isOverdue {
-        for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) }
+        for exchange in queue.expired(now: .now) { exchange.fail(Self.late) }
         for exchange in queue.takeSuperfluous() { end(exchange, nil, &transfers) }
       }
       return queue.isReady
@@ -370,7 +370,7 @@
         state.isRunning = false
         return state.commands
       }
-      for case .start(let exchange) in commands { exchange.ended(with: Self.unequipped) }
+      for case .start(let exchange) in commands { exchange.fail(Self.unequipped) }
     }
   }
 

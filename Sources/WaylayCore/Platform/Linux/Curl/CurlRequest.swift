@@ -74,11 +74,11 @@
       // other transfers with it).
       number(CurlOption.quickExit, 1)
       // http and https alone, whatever a proxy or a URL might say.
-      number(CurlOption.protocols, 3)
+      number(CurlOption.protocols, CurlValue.http | CurlValue.https)
       number(CurlOption.suppressConnectHeaders, 1)
       // HTTP/2 where TLS agrees on it. Nobody waits inside libcurl for a connection that is being opened: that is the
       // queue's business.
-      number(CurlOption.httpVersion, 4)
+      number(CurlOption.httpVersion, CurlValue.http2OverTLS)
       // What one read may inflate to has to stay below the 64 MiB that libcurl keeps for a paused transfer.
       number(CurlOption.bufferSize, 16 * 1024)
       text(CurlOption.acceptEncoding, "")
@@ -136,7 +136,7 @@
 
     private func security() -> Bool {
       // TLS 1.2 and later.
-      number(CurlOption.sslVersion, 6)
+      number(CurlOption.sslVersion, CurlValue.tls12)
       if let path = authorities.path {
         // Without a directory, or it is read for every connection.
         _ = waylay_curl_set_text(easy, CurlOption.authorityFolder, nil)
@@ -271,6 +271,13 @@
     static let certificate: Int32 = 40291
     static let key: Int32 = 40292
     static let authorities: Int32 = 40309
+  }
+
+  enum CurlValue {
+    static let http = 1
+    static let https = 2
+    static let http2OverTLS = 4
+    static let tls12 = 6
   }
 
   enum CurlMultiOption {

@@ -137,7 +137,7 @@
       }
       let exchange = try CurlExchange(request, of: self, on: loop)
       return try await withTaskCancellationHandler {
-        try await exchange.head()
+        try await exchange.start()
       } onCancel: {
         exchange.cancel()
       }

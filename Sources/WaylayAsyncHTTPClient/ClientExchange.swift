@@ -8,7 +8,7 @@
   ///
   /// It holds the transport, so that the client lives as long as somebody reads from it. Unchecked: `buffers` is used by
   /// one reader at a time, like any iterator.
-  final class Exchange: @unchecked Sendable {
+  final class ClientExchange: @unchecked Sendable {
     let upload: Upload
     private let request: InterceptedRequest
     private let transport: AsyncHTTPClientTransport

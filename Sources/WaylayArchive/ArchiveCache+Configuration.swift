@@ -128,11 +128,11 @@ extension ArchiveCache {
       /// When responses carry the `Cache-Status` field (RFC 9211).
       ///
       /// The field needs the package trait `StructuredFields`.
-      public var cacheStatus: CacheStatusField = .whenStale
+      public var cacheStatus: OpenEnum<ArchiveCache.Configuration> = .whenStale
     #else
       /// When responses carry the `Cache-Status` field (RFC 9211): without the trait, never.
       @available(*, unavailable, message: "Enable the trait StructuredFields of the package waylay.")
-      public var cacheStatus: CacheStatusField {
+      public var cacheStatus: OpenEnum<ArchiveCache.Configuration> {
         get { .never }
         set {}
       }
@@ -142,7 +142,7 @@ extension ArchiveCache {
     /// The logger. Default: none.
     public var logger: Logger?
 
-    var statusField: CacheStatusField {
+    var statusField: OpenEnum<ArchiveCache.Configuration> {
       #if StructuredFields
         cacheStatus
       #else
@@ -158,19 +158,6 @@ extension ArchiveCache {
 
     /// Makes a configuration that follows HTTP in every respect.
     public init() {}
-  }
-
-  /// When responses carry the `Cache-Status` field.
-  public struct CacheStatusField: Hashable, Sendable, CustomStringConvertible {
-    /// The choice's name.
-    public let description: String
-
-    /// Never.
-    public static let never = CacheStatusField(description: "never")
-    /// On stale responses from the archive, so that an app can tell that it shows old data.
-    public static let whenStale = CacheStatusField(description: "whenStale")
-    /// On every response.
-    public static let always = CacheStatusField(description: "always")
   }
 
   /// The mode for requests without one of their own: `online` until you set another. It applies to loads that start
@@ -235,4 +222,13 @@ extension InterceptedRequest {
 /// Where a request notes its `archiveMode`.
 enum ArchiveModeKey: InterceptedRequest.Key {
   static let defaultValue: ArchiveMode? = nil
+}
+
+extension OpenEnum where Domain == ArchiveCache.Configuration {
+  /// Never.
+  public static var never: Self { Self("never") }
+  /// On stale responses from the archive, so that an app can tell that it shows old data.
+  public static var whenStale: Self { Self("whenStale") }
+  /// On every response.
+  public static var always: Self { Self("always") }
 }

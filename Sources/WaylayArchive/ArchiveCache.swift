@@ -218,7 +218,7 @@ final class ArchiveEngine: Sendable {
 
   /// What the store does of its own accord.
   private func report(_ event: StoreEvent) {
-    let kind: ArchiveEvent.Kind =
+    let kind: OpenEnum<ArchiveEvent> =
       switch event.kind {
       case .evicted: .evicted
       case .refused: .refused

@@ -152,7 +152,7 @@ extension [HAR.Entry] {
 /// Why an HTTP archive could not be read or written.
 public struct HARError: Error, Sendable {
   /// The kind of failure. New codes may be added in any release.
-  public let code: Code
+  public let code: OpenEnum<HARError>
   /// A human-readable text: what happened and what to do about it.
   public let message: String
   /// The file, if the error is about one.
@@ -161,44 +161,11 @@ public struct HARError: Error, Sendable {
   public let underlying: (any Error)?
 
   /// Makes an error of the given kind.
-  public init(_ code: Code, _ message: String, file: URL? = nil, underlying: (any Error)? = nil) {
+  public init(_ code: OpenEnum<HARError>, _ message: String, file: URL? = nil, underlying: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.file = file
     self.underlying = underlying
-  }
-
-  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name.
-    public let description: String
-
-    /// Makes a code with the given name.
-    public init(_ description: String) {
-      self.description = description
-    }
-
-    /// The file cannot be opened or read.
-    ///
-    /// Check the path and the permissions; see ``HARError/underlying``.
-    public static let unreadable = Code("unreadable")
-    /// The file cannot be written.
-    ///
-    /// Check that the folder exists, and check its permissions and the free space; see ``HARError/underlying``.
-    public static let unwritable = Code("unwritable")
-    /// The bytes are not JSON.
-    ///
-    /// The message names the location. Often the file was truncated while it was written or downloaded: export it
-    /// again.
-    public static let notJSON = Code("notJSON")
-    /// The JSON is not an HTTP archive.
-    ///
-    /// The file needs `{"log": {"entries": [...]}}`: export the traffic as HAR, not as another format.
-    public static let notAnArchive = Code("notAnArchive")
-    /// An entry is too large to hold in memory.
-    ///
-    /// Raise `entryLimit`, or export without the bodies.
-    public static let tooLarge = Code("tooLarge")
   }
 }
 
@@ -222,4 +189,28 @@ extension HARError {
     guard let names = json.object?.keys.sorted(), !names.isEmpty else { return "nothing" }
     return names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
   }
+}
+
+extension OpenEnum where Domain == HARError {
+  /// The file cannot be opened or read.
+  ///
+  /// Check the path and the permissions; see ``HARError/underlying``.
+  public static var unreadable: Self { Self("unreadable") }
+  /// The file cannot be written.
+  ///
+  /// Check that the folder exists, and check its permissions and the free space; see ``HARError/underlying``.
+  public static var unwritable: Self { Self("unwritable") }
+  /// The bytes are not JSON.
+  ///
+  /// The message names the location. Often the file was truncated while it was written or downloaded: export it
+  /// again.
+  public static var notJSON: Self { Self("notJSON") }
+  /// The JSON is not an HTTP archive.
+  ///
+  /// The file needs `{"log": {"entries": [...]}}`: export the traffic as HAR, not as another format.
+  public static var notAnArchive: Self { Self("notAnArchive") }
+  /// An entry is too large to hold in memory.
+  ///
+  /// Raise `entryLimit`, or export without the bodies.
+  public static var tooLarge: Self { Self("tooLarge") }
 }

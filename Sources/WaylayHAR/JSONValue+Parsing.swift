@@ -1,7 +1,7 @@
 extension JSONValue {
   /// Parses JSON in UTF-8.
   ///
-  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON. Values may be nested
+  /// - Throws: `HARError.notJSON` with the line and the column where it stops being JSON. Values may be nested
   ///   128 levels deep.
   public init(parsing data: Data) throws(HARError) {
     try self.init(data) { HARError(.notJSON, "This is not JSON: \($0)", underlying: $0) }
@@ -9,7 +9,7 @@ extension JSONValue {
 
   /// Parses JSON.
   ///
-  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON.
+  /// - Throws: `HARError.notJSON` with the line and the column where it stops being JSON.
   public init(parsing text: String) throws(HARError) {
     try self.init(parsing: Data(text.utf8))
   }

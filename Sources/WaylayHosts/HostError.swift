@@ -109,7 +109,7 @@ extension ErrorCode where Domain == HostError {
   /// or hijacked addresses.
   public static var allAddressesFailed: Self { Self("allAddressesFailed") }
   /// The request's own timeout expired before an address responded. ``HostError/attempts`` lists the attempts; those
-  /// in progress are ``HostAttempt/Outcome/unfinished``. The timeout itself is ``HostError/underlying``.
+  /// in progress are `HostAttempt.unfinished`. The timeout itself is ``HostError/underlying``.
   ///
   /// Raise `timeoutInterval`, or give fewer or closer addresses.
   public static var timedOut: Self { Self("timedOut") }

@@ -24,7 +24,7 @@
 /// ```
 ///
 /// Each redirect is a separate exchange. No chain handles a WebSocket task, so its messages are not visible: it is
-/// listed with the state ``Exchange/State/unseen``.
+/// listed with the state `unseen`.
 public final class Inspector: RequestInterceptor {
   /// The name in errors and logs.
   public var name: String { "Inspector" }

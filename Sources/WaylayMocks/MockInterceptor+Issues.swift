@@ -2,35 +2,9 @@ import IssueReporting
 
 /// A deviation from what a mock's stubs or a cassette expect, which fails a test.
 public struct MockIssue: Sendable {
-  /// The kind of an issue. A struct, so that new kinds can be added.
-  public struct Kind: Hashable, Sendable, CustomStringConvertible {
-    /// The kind's name.
-    public let description: String
-
-    /// A request that no stub matches.
-    public static let unmatched = Kind(description: "unmatched")
-    /// A request that matches only stubs that no longer answer.
-    public static let exhausted = Kind(description: "exhausted")
-    /// A required stub that was used less often than required, or entries of a cassette that were never requested.
-    public static let unused = Kind(description: "unused")
-    /// A stub with a mistake, independent of any request.
-    public static let invalidStub = Kind(description: "invalidStub")
-    /// A cassette that exceeds its maximum age.
-    public static let expired = Kind(description: "expired")
-    /// A cassette whose file is missing or cannot be read.
-    public static let invalidCassette = Kind(description: "invalidCassette")
-    /// An exchange that a cassette could not record.
-    public static let notRecorded = Kind(description: "notRecorded")
-    /// A request that a cassette has answered although its body is not the recorded one.
-    public static let differing = Kind(description: "differing")
-    /// Secrets that a cassette has removed from bodies, though it compares bodies.
-    public static let redacted = Kind(description: "redacted")
-    /// A response that could not be made or sent.
-    public static let invalidResponse = Kind(description: "invalidResponse")
-  }
 
   /// The kind of the issue.
-  public let kind: Kind
+  public let kind: OpenEnum<MockIssue>
   /// What happened, and what to do about it.
   public let message: String
   /// Where the stub was written; for a request that no stub matches, where the mock was made.
@@ -206,4 +180,27 @@ extension MockError {
 /// What a report adds for a request that no stub matches.
 package enum UnmatchedRemark: InterceptedRequest.Key {
   package static let defaultValue: String? = nil
+}
+
+extension OpenEnum where Domain == MockIssue {
+  /// A request that no stub matches.
+  public static var unmatched: Self { Self("unmatched") }
+  /// A request that matches only stubs that no longer answer.
+  public static var exhausted: Self { Self("exhausted") }
+  /// A required stub that was used less often than required, or entries of a cassette that were never requested.
+  public static var unused: Self { Self("unused") }
+  /// A stub with a mistake, independent of any request.
+  public static var invalidStub: Self { Self("invalidStub") }
+  /// A cassette that exceeds its maximum age.
+  public static var expired: Self { Self("expired") }
+  /// A cassette whose file is missing or cannot be read.
+  public static var invalidCassette: Self { Self("invalidCassette") }
+  /// An exchange that a cassette could not record.
+  public static var notRecorded: Self { Self("notRecorded") }
+  /// A request that a cassette has answered although its body is not the recorded one.
+  public static var differing: Self { Self("differing") }
+  /// Secrets that a cassette has removed from bodies, though it compares bodies.
+  public static var redacted: Self { Self("redacted") }
+  /// A response that could not be made or sent.
+  public static var invalidResponse: Self { Self("invalidResponse") }
 }

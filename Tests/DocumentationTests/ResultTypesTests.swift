@@ -98,8 +98,8 @@ struct ResultTypesTests {
 
   private func summary(_ counters: ArchiveCounters) -> String { "\(counters.stored) stored, \(counters.hits) hits" }
 
-  private func kinds(_ events: AsyncStream<ArchiveEvent>, _ count: Int) async -> [ArchiveEvent.Kind] {
-    var kinds: [ArchiveEvent.Kind] = []
+  private func kinds(_ events: AsyncStream<ArchiveEvent>, _ count: Int) async -> [OpenEnum<ArchiveEvent>] {
+    var kinds: [OpenEnum<ArchiveEvent>] = []
     for await event in events.prefix(count) { kinds.append(event.kind) }
     return kinds
   }
@@ -108,7 +108,7 @@ struct ResultTypesTests {
     "an archive tells in `ArchiveEvent`, `ArchiveCounters`, `ArchiveExplanation` and `ArchivedResponse` what it did")
   func archive() async throws {
     #if StructuredFields
-      let field: ArchiveCache.CacheStatusField = .always
+      let field: OpenEnum<ArchiveCache.Configuration> = .always
     #endif
     let drafts = Locked<[StorableResponse]>([])
     let archive = ArchiveCache { configuration in

@@ -111,7 +111,7 @@ struct FileTests {
       let file = folder.appendingPathComponent("a.har")
       try Data((#"{"log":{"entries":[{"a":""# + String(repeating: "x", count: 1 << 20)).utf8).write(to: file)
       var reader = try HARReader(file, entryLimit: 1 << 16)
-      var code: HARError.Code?
+      var code: OpenEnum<HARError>?
       do throws(HARError) { _ = try reader.next() } catch { code = error.code }
       #expect(code == .tooLarge)
     }
@@ -123,7 +123,7 @@ struct FileTests {
       let file = folder.appendingPathComponent("none/a.har")
       #expect(throws: HARError.self) { try HAR(contentsOf: file) }
       #expect(throws: HARError.self) { try HAR().write(to: file) }
-      var codes: [HARError.Code] = []
+      var codes: [OpenEnum<HARError>] = []
       do throws(HARError) { _ = try HARReader(file) } catch { codes.append(error.code) }
       do throws(HARError) { _ = try HARWriter(file) } catch { codes.append(error.code) }
       #expect(codes == [.unreadable, .unwritable])

@@ -10,7 +10,7 @@ import Logging
 /// ```
 public struct ArchiveEvent: Sendable {
   /// What happened.
-  public let kind: Kind
+  public let kind: OpenEnum<ArchiveEvent>
   /// The load in which it happened; `nil` for an event outside any load, such as an eviction.
   public let load: InterceptedRequest.ID?
   /// The URL of the event, without user name and password.
@@ -21,44 +21,6 @@ public struct ArchiveEvent: Sendable {
   public let bytes: Int64?
   /// The age of the served response (RFC 9111, section 4.2.3).
   public let age: Duration?
-
-  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
-  public struct Kind: Hashable, Sendable, CustomStringConvertible {
-    /// The kind's name.
-    public let description: String
-
-    /// A cache hit: the response was fresh, or acceptable to the request.
-    public static let hit = Kind(description: "hit")
-    /// A cache hit with a stale response; the reason says what allowed it.
-    public static let staleHit = Kind(description: "staleHit")
-    /// The origin validated the stored response.
-    public static let revalidated = Kind(description: "revalidated")
-    /// The origin validated the stored response in the background, after it had been served stale (RFC 5861, section
-    /// 3).
-    public static let revalidatedInBackground = Kind(description: "revalidatedInBackground")
-    /// A cache miss: the request was sent on; the reason says why.
-    public static let miss = Kind(description: "miss")
-    /// The request was sent on without a lookup.
-    public static let bypassed = Kind(description: "bypassed")
-    /// No stored response was usable, and the network was not allowed.
-    public static let unavailable = Kind(description: "unavailable")
-    /// A response was stored.
-    public static let stored = Kind(description: "stored")
-    /// A response was not stored; the reason says why.
-    public static let refused = Kind(description: "refused")
-    /// Stored responses were removed because a request invalidated them (RFC 9111, section 4.4).
-    public static let invalidated = Kind(description: "invalidated")
-    /// An entry was evicted; the reason says why.
-    public static let evicted = Kind(description: "evicted")
-    /// The request was collapsed: it was answered with what a concurrent load for the same resource received.
-    public static let collapsed = Kind(description: "collapsed")
-    /// The request waited in vain for another load, whose response may not be shared.
-    public static let released = Kind(description: "released")
-    /// The store was opened, for the first time or again.
-    public static let opened = Kind(description: "opened")
-    /// The store could not be opened, read or written; the reason says what happened.
-    public static let storeFailed = Kind(description: "storeFailed")
-  }
 }
 
 extension ArchiveEvent: CustomStringConvertible {
@@ -108,7 +70,7 @@ public struct ArchiveCounters: Sendable, Hashable {
 }
 
 extension ArchiveCounters {
-  mutating func count(_ kind: ArchiveEvent.Kind, bytes: Int64) {
+  mutating func count(_ kind: OpenEnum<ArchiveEvent>, bytes: Int64) {
     switch kind {
     case .hit: (hits, servedBytes) = (hits &+ 1, servedBytes &+ bytes)
     case .staleHit: (staleHits, servedBytes) = (staleHits &+ 1, servedBytes &+ bytes)
@@ -143,14 +105,14 @@ final class ArchiveReporter: Sendable {
   }
 
   /// The same with an event that is made only for those who listen: a hit should not pay for texts that nobody reads.
-  func report(_ kind: ArchiveEvent.Kind, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent) {
+  func report(_ kind: OpenEnum<ArchiveEvent>, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent) {
     tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
     hub.send(event)
     let level = level ?? Self.level(of: kind)
     if let logger, logger.logLevel <= level { log(event(), logger, level) }
   }
 
-  private static func level(of kind: ArchiveEvent.Kind) -> Logger.Level { kind == .storeFailed ? .warning : .debug }
+  private static func level(of kind: OpenEnum<ArchiveEvent>) -> Logger.Level { kind == .storeFailed ? .warning : .debug }
 
   func events(bufferingNewest limit: Int) -> AsyncStream<ArchiveEvent> { hub.subscribe(bufferingNewest: limit) }
 
@@ -189,4 +151,38 @@ extension ArchiveCache {
 
   /// The counters of the archive's events since it was made.
   public var counters: ArchiveCounters { engine.reporter.counters }
+}
+
+extension OpenEnum where Domain == ArchiveEvent {
+  /// A cache hit: the response was fresh, or acceptable to the request.
+  public static var hit: Self { Self("hit") }
+  /// A cache hit with a stale response; the reason says what allowed it.
+  public static var staleHit: Self { Self("staleHit") }
+  /// The origin validated the stored response.
+  public static var revalidated: Self { Self("revalidated") }
+  /// The origin validated the stored response in the background, after it had been served stale (RFC 5861, section
+  /// 3).
+  public static var revalidatedInBackground: Self { Self("revalidatedInBackground") }
+  /// A cache miss: the request was sent on; the reason says why.
+  public static var miss: Self { Self("miss") }
+  /// The request was sent on without a lookup.
+  public static var bypassed: Self { Self("bypassed") }
+  /// No stored response was usable, and the network was not allowed.
+  public static var unavailable: Self { Self("unavailable") }
+  /// A response was stored.
+  public static var stored: Self { Self("stored") }
+  /// A response was not stored; the reason says why.
+  public static var refused: Self { Self("refused") }
+  /// Stored responses were removed because a request invalidated them (RFC 9111, section 4.4).
+  public static var invalidated: Self { Self("invalidated") }
+  /// An entry was evicted; the reason says why.
+  public static var evicted: Self { Self("evicted") }
+  /// The request was collapsed: it was answered with what a concurrent load for the same resource received.
+  public static var collapsed: Self { Self("collapsed") }
+  /// The request waited in vain for another load, whose response may not be shared.
+  public static var released: Self { Self("released") }
+  /// The store was opened, for the first time or again.
+  public static var opened: Self { Self("opened") }
+  /// The store could not be opened, read or written; the reason says what happened.
+  public static var storeFailed: Self { Self("storeFailed") }
 }

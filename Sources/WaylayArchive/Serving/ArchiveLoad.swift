@@ -223,7 +223,7 @@ struct ArchiveLoad: Sendable {
 
 extension ArchiveLoad {
   func event(
-    _ kind: ArchiveEvent.Kind, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil
+    _ kind: OpenEnum<ArchiveEvent>, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil
   ) -> ArchiveEvent {
     ArchiveEvent(kind, load: request.id, url: url, reason: reason, bytes: bytes, age: age)
   }
@@ -258,7 +258,7 @@ extension ArchiveLoad {
       if isMarked { status.detail = reason.code.rawValue }
       add(status, to: &response)
     }
-    let kind: ArchiveEvent.Kind =
+    let kind: OpenEnum<ArchiveEvent> =
       isInBackground
       ? .revalidatedInBackground : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
     if !isInBackground || wasValidated {

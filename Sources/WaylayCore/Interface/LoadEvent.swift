@@ -14,7 +14,7 @@ public struct LoadEvent: Sendable {
   /// The load.
   public let id: InterceptedRequest.ID
   /// What happened.
-  public let kind: Kind
+  public let kind: OpenEnum<LoadEvent>
   /// The method of the app's original request.
   public let method: String
   /// The URL of the app's original request.
@@ -29,30 +29,6 @@ public struct LoadEvent: Sendable {
   public let error: (any Error)?
   /// The time since the load started.
   public let elapsed: Duration
-
-  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
-  public struct Kind: Hashable, Sendable, CustomStringConvertible {
-    /// The kind's name.
-    public let description: String
-
-    /// A load began.
-    public static let started = Kind(description: "started")
-    /// A redirect is being followed; the event carries the redirect's status.
-    public static let redirected = Kind(description: "redirected")
-    /// An interceptor called `next` again: a retry, or an attempt beside a slow one.
-    public static let retried = Kind(description: "retried")
-    /// The head of the last response arrived.
-    public static let responded = Kind(description: "responded")
-    /// The body was read to its end.
-    public static let finished = Kind(description: "finished")
-    /// The load failed or was cancelled.
-    public static let failed = Kind(description: "failed")
-    /// An interceptor's response was dropped because its load had been cancelled.
-    public static let responseDropped = Kind(description: "responseDropped")
-    /// Credentials that an interceptor set were not sent, because a redirect has led to another origin; the error names
-    /// them and the interceptor.
-    public static let credentialsWithheld = Kind(description: "credentialsWithheld")
-  }
 }
 
 extension LoadEvent: CustomStringConvertible, CustomDebugStringConvertible {
@@ -150,4 +126,24 @@ package final class EventHub<Event: Sendable>: Sendable {
     }
     for subscriber in subscribers { subscriber.finish() }
   }
+}
+
+extension OpenEnum where Domain == LoadEvent {
+  /// A load began.
+  public static var started: Self { Self("started") }
+  /// A redirect is being followed; the event carries the redirect's status.
+  public static var redirected: Self { Self("redirected") }
+  /// An interceptor called `next` again: a retry, or an attempt beside a slow one.
+  public static var retried: Self { Self("retried") }
+  /// The head of the last response arrived.
+  public static var responded: Self { Self("responded") }
+  /// The body was read to its end.
+  public static var finished: Self { Self("finished") }
+  /// The load failed or was cancelled.
+  public static var failed: Self { Self("failed") }
+  /// An interceptor's response was dropped because its load had been cancelled.
+  public static var responseDropped: Self { Self("responseDropped") }
+  /// Credentials that an interceptor set were not sent, because a redirect has led to another origin; the error names
+  /// them and the interceptor.
+  public static var credentialsWithheld: Self { Self("credentialsWithheld") }
 }

@@ -15,29 +15,8 @@ import Foundation
 ///
 /// The app receives a `URLError` with ``urlErrorCode``, and this error under `NSUnderlyingErrorKey`.
 public struct TransportError: LoadError {
-  /// How far the exchange had progressed. A struct, so that new phases can be added.
-  public struct Phase: Hashable, Sendable, CustomStringConvertible {
-    /// The phase's name.
-    public let description: String
-
-    /// Makes a phase with the given name.
-    public init(_ description: String) {
-      self.description = description
-    }
-
-    /// Resolving the host's addresses.
-    public static let resolving = Phase("resolving")
-    /// Opening the connection.
-    public static let connecting = Phase("connecting")
-    /// Performing the TLS handshake and verifying the certificate.
-    public static let securing = Phase("securing")
-    /// Sending the request.
-    public static let sending = Phase("sending")
-    /// Waiting for the response's head or reading its body.
-    public static let receiving = Phase("receiving")
-    /// The transport cannot tell.
-    public static let unknown = Phase("unknown")
-  }
+  /// How far the exchange had progressed.
+  public typealias Phase = OpenEnum<TransportError>
 
   /// Why there was no response.
   public let code: ErrorCode<TransportError>
@@ -225,4 +204,19 @@ extension ErrorCode where Domain == TransportError {
       .EHOSTUNREACH: .unreachable, .ENETUNREACH: .unreachable, .ENETDOWN: .unreachable,
     ]
   }
+}
+
+extension OpenEnum where Domain == TransportError {
+  /// Resolving the host's addresses.
+  public static var resolving: Self { Self("resolving") }
+  /// Opening the connection.
+  public static var connecting: Self { Self("connecting") }
+  /// Performing the TLS handshake and verifying the certificate.
+  public static var securing: Self { Self("securing") }
+  /// Sending the request.
+  public static var sending: Self { Self("sending") }
+  /// Waiting for the response's head or reading its body.
+  public static var receiving: Self { Self("receiving") }
+  /// The transport cannot tell.
+  public static var unknown: Self { Self("unknown") }
 }

@@ -230,7 +230,7 @@ extension Load {
   private var method: String { (first.urlRequest.httpMethod ?? "GET").uppercased() }
 
   /// Tells the subscribers, if there are any.
-  func report(_ kind: LoadEvent.Kind, response: InterceptedResponse? = nil, error: (any Error)? = nil) {
+  func report(_ kind: OpenEnum<LoadEvent>, response: InterceptedResponse? = nil, error: (any Error)? = nil) {
     guard !ownership.snapshot.subscribers.isEmpty else { return }
     let (chain, startedAt) = state.withLock { ($0.selection?.chain.name, $0.clock.startedAt) }
     let event = LoadEvent(

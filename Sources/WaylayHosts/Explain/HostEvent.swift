@@ -9,7 +9,7 @@ public struct HostEvent: Sendable {
   /// The load.
   public let id: InterceptedRequest.ID
   /// What happened.
-  public let kind: Kind
+  public let kind: OpenEnum<HostEvent>
   /// The host of the request.
   public let host: HostName
   /// The URL of the request.
@@ -20,23 +20,6 @@ public struct HostEvent: Sendable {
   public let ban: Duration?
   /// What went wrong, if anything did.
   public let error: (any Error)?
-
-  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
-  public struct Kind: Hashable, Sendable, CustomStringConvertible {
-    /// The kind's name.
-    public let description: String
-
-    /// An attempt ended: see ``HostEvent/attempt``.
-    public static let attempted = Kind(description: "attempted")
-    /// The host's addresses could not be looked up.
-    public static let unresolved = Kind(description: "unresolved")
-    /// The request falls back to the system, because no address was usable or none responded.
-    public static let fellBackToSystem = Kind(description: "fellBackToSystem")
-    /// The request failed: no address responded, and the policy allows no fallback.
-    public static let failed = Kind(description: "failed")
-    /// A `HostTunnel` listens at a new port, with a new secret, because the system has closed its listener.
-    public static let tunnelRestarted = Kind(description: "tunnelRestarted")
-  }
 }
 
 extension HostEvent: CustomStringConvertible, CustomDebugStringConvertible {
@@ -69,4 +52,17 @@ public struct HostCounters: Sendable, Hashable {
   public internal(set) var systemFallbacks = 0
   /// Requests for which no address responded.
   public internal(set) var failures = 0
+}
+
+extension OpenEnum where Domain == HostEvent {
+  /// An attempt ended: see ``HostEvent/attempt``.
+  public static var attempted: Self { Self("attempted") }
+  /// The host's addresses could not be looked up.
+  public static var unresolved: Self { Self("unresolved") }
+  /// The request falls back to the system, because no address was usable or none responded.
+  public static var fellBackToSystem: Self { Self("fellBackToSystem") }
+  /// The request failed: no address responded, and the policy allows no fallback.
+  public static var failed: Self { Self("failed") }
+  /// A `HostTunnel` listens at a new port, with a new secret, because the system has closed its listener.
+  public static var tunnelRestarted: Self { Self("tunnelRestarted") }
 }

@@ -59,7 +59,7 @@ final class HostReporter: Sendable {
   }
 
   /// Something else than an attempt.
-  func happened(_ kind: HostEvent.Kind, request: InterceptedRequest, host: HostName, error: (any Error)? = nil) {
+  func happened(_ kind: OpenEnum<HostEvent>, request: InterceptedRequest, host: HostName, error: (any Error)? = nil) {
     if let logger, logger.logLevel <= .debug {
       var metadata: Logger.Metadata = [LogKey.load: "\(request.id)", HostLogKey.host: "\(host)"]
       if let error = error as? HostError { metadata[LogKey.error] = "\(error.message)" }

@@ -42,7 +42,7 @@ extension Failover {
       note(candidate, .superseded, since: begin)
       return .lost
     }
-    guard let outcome = HostAttempt.Outcome(error) else {
+    guard let outcome = OpenEnum<HostAttempt>(error) else {
       note(candidate, .failed, since: begin, error: error)
       throw error
     }
@@ -116,7 +116,7 @@ extension Failover {
   /// Bans an address, and closes its idle connections.
   ///
   /// - Returns: The ban, unless another request has had it banned since this attempt began.
-  func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome, since begin: Duration) -> AddressBan? {
+  func ban(_ candidate: HostCandidate, _ outcome: OpenEnum<HostAttempt>, since begin: Duration) -> AddressBan? {
     // What fails because the network has gone says nothing of the address in the next one.
     guard health.epoch == epoch, let ban = health.failed(candidate, at: authority, outcome, since: begin) else {
       return nil
@@ -128,7 +128,7 @@ extension Failover {
   /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed
   /// on this request alone.
   private func hold(
-    _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error,
+    _ outcome: OpenEnum<HostAttempt>, against candidate: HostCandidate, since begin: Duration, error: any Error,
     wasVerified: Bool
   ) {
     guard !wasVerified else {
@@ -240,7 +240,7 @@ final class BodyWatch: Sendable {
       return try await reading.next()
     } catch {
       let isGivenUp = error is CancellationError || Task.isCancelled
-      if isGivenUp ? clock.time() - begin >= limit : HostAttempt.Outcome(error) != nil { fault() }
+      if isGivenUp ? clock.time() - begin >= limit : OpenEnum<HostAttempt>(error) != nil { fault() }
       throw error
     }
   }

@@ -244,7 +244,7 @@ struct Failover: Sendable {
       note(nil, .responded, since: begin)
       return response
     } catch let error as TransportError {
-      note(nil, HostAttempt.Outcome(error) ?? .failed, since: begin, error: error)
+      note(nil, OpenEnum<HostAttempt>(error) ?? .failed, since: begin, error: error)
       throw log.attempts.count > 1 ? allFailed() : error
     }
   }
@@ -258,7 +258,7 @@ struct Failover: Sendable {
 
   /// Records an attempt and reports it.
   func note(
-    _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration,
+    _ candidate: HostCandidate?, _ outcome: OpenEnum<HostAttempt>, since begin: Duration,
     lasting duration: Duration? = nil,
     error: (any Error)? = nil, ban: AddressBan? = nil
   ) {

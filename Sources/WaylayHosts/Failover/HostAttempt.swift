@@ -34,7 +34,7 @@ public struct HostAttempt: Sendable {
   /// The address; `nil` for the system fallback.
   public let candidate: HostCandidate?
   /// The outcome.
-  public let outcome: Outcome
+  public let outcome: OpenEnum<HostAttempt>
   /// When it began, relative to the request's arrival at the rewriter.
   public let start: Duration
   /// The time until the outcome was known.
@@ -55,52 +55,6 @@ public struct HostAttempt: Sendable {
 
   /// Whether it looks as if somebody other than the host's owner had responded.
   public var isSuspectedHijack: Bool { outcome.isSuspectedHijack }
-
-  /// The outcome of an attempt. A struct rather than an enum, so that new outcomes do not break a `switch`.
-  public struct Outcome: Hashable, Sendable, CustomStringConvertible {
-    /// The outcome's name.
-    public let description: String
-
-    /// The attempt responded to the request.
-    public static let responded = Outcome(description: "responded")
-    /// Another address connected first; nothing was sent to this one.
-    public static let superseded = Outcome(description: "superseded")
-    /// A concurrent request found the address bad or late; nothing was sent to it.
-    public static let skipped = Outcome(description: "skipped")
-    /// The connection was refused.
-    public static let refused = Outcome(description: "refused")
-    /// There was no route to the address.
-    public static let unreachable = Outcome(description: "unreachable")
-    /// The connection, TLS included, was not open in time.
-    public static let timedOut = Outcome(description: "timed out")
-    /// The connection was closed or reset.
-    public static let closed = Outcome(description: "closed")
-    /// The request was sent and nothing came back (plain `http` only).
-    public static let silent = Outcome(description: "silent")
-    /// The TLS handshake failed.
-    public static let handshakeFailed = Outcome(description: "TLS failed")
-    /// The certificate is not valid for this host.
-    public static let certificateRefused = Outcome(description: "certificate refused")
-    /// The peer does not speak the protocol.
-    public static let protocolMismatch = Outcome(description: "protocol mismatch")
-    /// The response check rejected the response.
-    public static let responseRejected = Outcome(description: "response rejected")
-    /// The attempt was still in progress when the request's own timeout expired; see `HostError.timedOut`.
-    public static let unfinished = Outcome(description: "not finished")
-    /// The attempt failed in a way that does not count against the address.
-    public static let failed = Outcome(description: "failed")
-
-    /// Whether it looks as if somebody other than the host's owner had responded.
-    public var isSuspectedHijack: Bool {
-      self == .certificateRefused || self == .protocolMismatch || self == .responseRejected
-    }
-
-    /// Whether it is about the address, whatever the host.
-    var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }
-
-    /// Whether it speaks against the address.
-    var isAddressFault: Bool { ![.responded, .superseded, .skipped, .unfinished, .failed].contains(self) }
-  }
 }
 
 extension HostAttempt: CustomStringConvertible {
@@ -120,7 +74,7 @@ extension Duration {
   }
 }
 
-extension HostAttempt.Outcome {
+extension OpenEnum where Domain == HostAttempt {
   /// What an error says about the address that it came from; `nil` when it is the request's own fault and no other
   /// address would help.
   init?(_ error: any Error) {
@@ -138,4 +92,46 @@ extension HostAttempt.Outcome {
     default: return nil
     }
   }
+}
+
+extension OpenEnum where Domain == HostAttempt {
+  /// The attempt responded to the request.
+  public static var responded: Self { Self("responded") }
+  /// Another address connected first; nothing was sent to this one.
+  public static var superseded: Self { Self("superseded") }
+  /// A concurrent request found the address bad or late; nothing was sent to it.
+  public static var skipped: Self { Self("skipped") }
+  /// The connection was refused.
+  public static var refused: Self { Self("refused") }
+  /// There was no route to the address.
+  public static var unreachable: Self { Self("unreachable") }
+  /// The connection, TLS included, was not open in time.
+  public static var timedOut: Self { Self("timed out") }
+  /// The connection was closed or reset.
+  public static var closed: Self { Self("closed") }
+  /// The request was sent and nothing came back (plain `http` only).
+  public static var silent: Self { Self("silent") }
+  /// The TLS handshake failed.
+  public static var handshakeFailed: Self { Self("TLS failed") }
+  /// The certificate is not valid for this host.
+  public static var certificateRefused: Self { Self("certificate refused") }
+  /// The peer does not speak the protocol.
+  public static var protocolMismatch: Self { Self("protocol mismatch") }
+  /// The response check rejected the response.
+  public static var responseRejected: Self { Self("response rejected") }
+  /// The attempt was still in progress when the request's own timeout expired; see `HostError.timedOut`.
+  public static var unfinished: Self { Self("not finished") }
+  /// The attempt failed in a way that does not count against the address.
+  public static var failed: Self { Self("failed") }
+
+  /// Whether it looks as if somebody other than the host's owner had responded.
+  public var isSuspectedHijack: Bool {
+    self == .certificateRefused || self == .protocolMismatch || self == .responseRejected
+  }
+
+  /// Whether it is about the address, whatever the host.
+  var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }
+
+  /// Whether it speaks against the address.
+  var isAddressFault: Bool { ![.responded, .superseded, .skipped, .unfinished, .failed].contains(self) }
 }

@@ -100,7 +100,7 @@ package final class HostHealth: Sendable {
   /// - Returns: The ban, if it is a new one.
   @discardableResult
   package func failed(
-    _ candidate: HostCandidate, at authority: HostAuthority, _ outcome: HostAttempt.Outcome,
+    _ candidate: HostCandidate, at authority: HostAuthority, _ outcome: OpenEnum<HostAttempt>,
     since begin: Duration? = nil
   ) -> AddressBan? {
     let now = clock.time()
@@ -254,7 +254,7 @@ extension AddressRecord {
 /// Why and for how long an address is tried only when everything else has failed.
 package struct AddressBan: Sendable, Hashable {
   /// What it did.
-  package let cause: HostAttempt.Outcome
+  package let cause: OpenEnum<HostAttempt>
   /// When the ban ends, by the clock of the health records.
   package let until: Duration
 

@@ -63,7 +63,7 @@ extension HostRewriter {
       /// ``HostRewriter/networkChanged()``.
       package var suspectedHijack: Duration = .seconds(3600)
 
-      func duration(of outcome: HostAttempt.Outcome, failures: Int) -> Duration {
+      func duration(of outcome: OpenEnum<HostAttempt>, failures: Int) -> Duration {
         if outcome.isSuspectedHijack { return suspectedHijack }
         let factor = 1 << min(max(failures, 0), 8)
         // Compared before it is multiplied: an app may set the longest there is.
@@ -90,7 +90,7 @@ extension HostRewriter {
   }
 
   /// Reports what has happened to a tunnel on the loopback address.
-  package func happened(_ kind: HostEvent.Kind, _ error: any Error) {
+  package func happened(_ kind: OpenEnum<HostEvent>, _ error: any Error) {
     guard let url = URL(string: "http://127.0.0.1/"), let host = try? HostName("127.0.0.1") else { return }
     reporter.happened(kind, request: InterceptedRequest(.connect, url), host: host, error: error)
   }

@@ -15,7 +15,7 @@ extension Inspector {
     /// The number, in the order in which exchanges began, starting at 1.
     public let id: Int
     /// The state of the exchange.
-    public let state: State
+    public let state: OpenEnum<Inspector.Exchange>
     /// Where the response came from; `nil` if there is none.
     public let source: Source?
     /// Why the exchange failed, if it did.
@@ -38,26 +38,6 @@ extension Inspector {
     public var duration: Duration { .microseconds(Int64(entry.time * 1000)) }
     /// The duration of each part.
     public var timings: HAR.Timings { entry.timings }
-
-    /// The state of an exchange. A struct, so that new states can be added.
-    public struct State: Sendable, Hashable, CustomStringConvertible {
-      /// The state's name.
-      public let description: String
-
-      /// Makes a state with the given name.
-      public init(_ description: String) {
-        self.description = description
-      }
-
-      /// The response, or the rest of its body, has not arrived yet.
-      public static let open = State("open")
-      /// The exchange ended with a response. If its body was dropped before its end, `HAR.Entry.comment` says so.
-      public static let finished = State("finished")
-      /// The exchange failed or was cancelled.
-      public static let failed = State("failed")
-      /// A WebSocket task began; its messages are not visible.
-      public static let unseen = State("unseen")
-    }
 
     /// Where a response came from. A struct, so that new sources can be added.
     public struct Source: Sendable, Hashable, CustomStringConvertible {
@@ -200,4 +180,15 @@ extension Inspector.Exchange.Attempt {
     if let isConnectionReused { fields["reused"] = JSONValue(isConnectionReused) }
     return JSONValue(fields)
   }
+}
+
+extension OpenEnum where Domain == Inspector.Exchange {
+  /// The response, or the rest of its body, has not arrived yet.
+  public static var open: Self { Self("open") }
+  /// The exchange ended with a response. If its body was dropped before its end, `HAR.Entry.comment` says so.
+  public static var finished: Self { Self("finished") }
+  /// The exchange failed or was cancelled.
+  public static var failed: Self { Self("failed") }
+  /// A WebSocket task began; its messages are not visible.
+  public static var unseen: Self { Self("unseen") }
 }

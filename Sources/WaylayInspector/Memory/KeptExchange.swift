@@ -5,7 +5,7 @@ import WaylayRecording
 final class KeptExchange: Sendable {
   let number: Int
   let started: Date
-  let state: Inspector.Exchange.State
+  let state: OpenEnum<Inspector.Exchange>
   /// 0 if there is no response.
   let status: Int
   /// Milliseconds.

@@ -14,12 +14,12 @@ extension Cassette {
         + "withCassette of WaylayTesting, or waylay har diff."
       return noted + [MockIssue(kind: .notRecorded, message: message, location: location)]
     }
-    guard !unused.isEmpty, options.unused.kind != .ignore, options.unused.kind != .prune || claim == nil else {
+    guard !unused.isEmpty, options.unused != .ignore, options.unused != .prune || claim == nil else {
       return noted
     }
     let list = unused.prefix(5).map { "\n  \($0)" }.joined() + (unused.count > 5 ? "\n  …" : "")
     let cure =
-      options.unused.kind == .prune
+      options.unused == .prune
       ? "Remove them: WAYLAY_RECORD=newEpisodes swift test."
       : "Re-record it (WAYLAY_RECORD=all swift test), remove them (Cassette.Options.unused = .prune), or ignore them "
         + "(.ignore)."
@@ -27,7 +27,7 @@ extension Cassette {
       "\(unused.count) of \(tracksCount) entries of the cassette \(file.lastPathComponent) were not played. "
       + cure + list
     return noted + [
-      MockIssue(kind: .unused, message: message, location: location, isWarning: options.unused.kind != .fail)
+      MockIssue(kind: .unused, message: message, location: location, isWarning: options.unused != .fail)
     ]
   }
 

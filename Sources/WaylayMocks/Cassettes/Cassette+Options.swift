@@ -2,31 +2,7 @@ public import WaylayHAR
 
 extension Cassette {
   /// What a cassette records.
-  public struct Mode: Hashable, Sendable, CustomStringConvertible {
-    /// The mode's name, as used in `WAYLAY_RECORD`.
-    public let description: String
-
-    /// Plays and never records, whatever `WAYLAY_RECORD` says: for files written by hand or by a browser.
-    public static let none = Mode(description: "none")
-    /// Records if there is no file; plays if there is one.
-    public static let once = Mode(description: "once")
-    /// Plays the entries in the file, and records requests that it does not contain.
-    public static let newEpisodes = Mode(description: "newEpisodes")
-    /// Plays nothing and records everything: the new file replaces the old one.
-    public static let all = Mode(description: "all")
-    /// Plays nothing, asks the server, and keeps the file: `.cassette` and `withCassette` of `WaylayTesting` then report
-    /// how the responses differ in shape from those in the file.
-    public static let compare = Mode(description: "compare")
-    /// Plays, unless the environment variable `WAYLAY_RECORD` says what to record, `once`,
-    /// `newEpisodes` or `all`, or to `compare`.
-    ///
-    /// ```sh
-    /// WAYLAY_RECORD=all swift test --filter LoginTests
-    /// ```
-    ///
-    /// The variable overrides the other modes as well, except for ``none``.
-    public static let environment = Mode(description: "environment")
-  }
+  public typealias Mode = OpenEnum<Cassette>
 
   /// A part of a request that must equal the recorded one, or that is not compared.
   public struct Aspect: Hashable, Sendable {
@@ -92,22 +68,6 @@ extension Cassette {
     public static func scaled(by factor: Double) -> Timing { Timing(factor: factor > 0 ? factor : 0) }
   }
 
-  /// What happens to entries that no request has asked for.
-  public struct Unused: Sendable, Hashable {
-    enum Kind: Sendable, Hashable { case ignore, warn, fail, prune }
-
-    let kind: Kind
-
-    /// Ignores them.
-    public static let ignore = Unused(kind: .ignore)
-    /// Reports an issue, which `WaylayTesting` reports as a warning.
-    public static let warn = Unused(kind: .warn)
-    /// Reports an issue, which fails the test.
-    public static let fail = Unused(kind: .fail)
-    /// Removes them from the file if the mode records anything; otherwise reports an issue as for ``warn``.
-    public static let prune = Unused(kind: .prune)
-  }
-
   /// How a cassette compares, redacts, plays and records.
   ///
   /// ```swift
@@ -139,7 +99,7 @@ extension Cassette {
     /// How long responses take. Default: they arrive at once.
     public var timing = Timing.none
     /// What happens to entries that were never requested.
-    public var unused = Unused.warn
+    public var unused = OpenEnum<Options>.warn
     /// Whether the last matching entry also answers further requests.
     public var allowsRepeats = false
     /// The maximum number of bytes kept of one body. If a body is longer, nothing is recorded.
@@ -173,4 +133,39 @@ extension Cassette.Mode {
     guard let mode = known.first(where: { $0.description.lowercased() == name }) else { return nil }
     self = mode
   }
+}
+
+extension OpenEnum where Domain == Cassette {
+  /// Plays and never records, whatever `WAYLAY_RECORD` says: for files written by hand or by a browser.
+  public static var none: Self { Self("none") }
+  /// Records if there is no file; plays if there is one.
+  public static var once: Self { Self("once") }
+  /// Plays the entries in the file, and records requests that it does not contain.
+  public static var newEpisodes: Self { Self("newEpisodes") }
+  /// Plays nothing and records everything: the new file replaces the old one.
+  public static var all: Self { Self("all") }
+  /// Plays nothing, asks the server, and keeps the file: `.cassette` and `withCassette` of `WaylayTesting` then report
+  /// how the responses differ in shape from those in the file.
+  public static var compare: Self { Self("compare") }
+  /// Plays, unless the environment variable `WAYLAY_RECORD` says what to record, `once`,
+  /// `newEpisodes` or `all`, or to `compare`.
+  ///
+  /// ```sh
+  /// WAYLAY_RECORD=all swift test --filter LoginTests
+  /// ```
+  ///
+  /// The variable overrides the other modes as well, except for ``none``.
+  public static var environment: Self { Self("environment") }
+}
+
+/// The consequence for entries that no request has asked for.
+extension OpenEnum where Domain == Cassette.Options {
+  /// Ignores them.
+  public static var ignore: Self { Self("ignore") }
+  /// Reports an issue, which `WaylayTesting` reports as a warning.
+  public static var warn: Self { Self("warn") }
+  /// Reports an issue, which fails the test.
+  public static var fail: Self { Self("fail") }
+  /// Removes them from the file if the mode records anything; otherwise reports an issue as for ``warn``.
+  public static var prune: Self { Self("prune") }
 }

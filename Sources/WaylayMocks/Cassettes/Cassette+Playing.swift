@@ -22,7 +22,7 @@ extension Cassette {
     }
     if role.records { return try await record(request, next) }
     let error = state.withLock { miss(asked, in: $0) }
-    let kind: MockIssue.Kind = error.code == .exhausted ? .exhausted : .unmatched
+    let kind: OpenEnum<MockIssue> = error.code == .exhausted ? .exhausted : .unmatched
     note(MockIssue(kind: kind, message: error.message, location: location))
     throw error.urlError(for: request)
   }

@@ -63,7 +63,7 @@ struct ReopeningTests {
     _ = try await archive.load(address, script)
     #expect(archive.isOpen && attempts.withLock { $0 } == 2)
     #expect(try await archive.usage.count == 1)
-    var kinds: [ArchiveEvent.Kind] = []
+    var kinds: [OpenEnum<ArchiveEvent>] = []
     while kinds.last != .stored, let event = await events.next() { kinds.append(event.kind) }
     // The first opening may have failed before anybody listened.
     #expect(archive.counters.storeFailures == 1 && kinds.filter { $0 == .opened }.count == 1)

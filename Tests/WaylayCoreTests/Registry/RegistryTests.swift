@@ -153,7 +153,7 @@ struct RegistryTests {
     _ = await failure { try await failing.data(for: URLRequest(url: url)) }
     registry.invalidate()
     failing.invalidate()
-    var kinds: [LoadEvent.Kind] = []
+    var kinds: [OpenEnum<LoadEvent>] = []
     for await event in events { kinds.append(event.kind) }
     #expect(kinds == [.started, .responded, .finished])
     kinds = []

@@ -24,9 +24,6 @@ TYPES = [
      "What an archive could not do. `import WaylayArchive`."),
     ("HostError", "WaylayHosts", "What went wrong while a host was matched, looked up or routed. `import WaylayHosts`."),
     ("HARError", "WaylayHAR", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
-    ("InspectorServerError", "WaylayInspectorServer",
-     "Why the Inspector's server could not be started. `import WaylayInspectorServer`."),
-    ("HostTunnelError", "WaylayTunnel", "Why a tunnel could not be started, or began again. `import WaylayTunnel`."),
 ]
 
 OPENING = """# Troubleshooting

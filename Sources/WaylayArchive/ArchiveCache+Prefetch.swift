@@ -58,19 +58,12 @@ public struct PrefetchProgress: Sendable {
   public private(set) var present = 0
   /// The number of body bytes stored.
   public private(set) var bytes: Int64 = 0
-  /// The requests that could not be loaded or stored, and why.
-  public private(set) var failures: [Failure] = []
+  /// The requests that could not be loaded or stored, each with the load's error or an ``ArchiveError`` with
+  /// `ArchiveError.notPrefetched`.
+  public private(set) var failures: [(request: URLRequest, error: any Error)] = []
 
   /// The number of requests that are done.
   public var finished: Int { stored + present + failures.count }
-
-  /// A request without a result.
-  public struct Failure: Sendable {
-    /// The request.
-    public let request: URLRequest
-    /// The load's error, or an ``ArchiveError`` with `ArchiveError.notPrefetched`.
-    public let error: any Error
-  }
 
   typealias Result = Swift.Result<LoadOutcome.Kind, any Error>
 
@@ -82,8 +75,8 @@ public struct PrefetchProgress: Sendable {
     case .success(.present): present += 1
     case .success(.refused(let reason)):
       failures.append(
-        Failure(request: request, error: ArchiveError.notPrefetched("it is not stored: \(reason).", request)))
-    case .failure(let error): failures.append(Failure(request: request, error: error))
+        (request, ArchiveError.notPrefetched("it is not stored: \(reason).", request)))
+    case .failure(let error): failures.append((request, error))
     }
   }
 }

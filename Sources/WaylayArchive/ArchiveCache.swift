@@ -111,7 +111,7 @@ public final class ArchiveCache: InlineResponding {
   /// ```
   ///
   /// `false` while it opens, when it could not be opened, when its directory was removed, and after ``invalidate()``. To
-  /// wait for it, use ``waitUntilOpen()``; to hear of changes, `ArchiveEvent.Kind.opened` and `.storeFailed`.
+  /// wait for it, use ``waitUntilOpen()``; to hear of changes, `ArchiveEvent.opened` and `.storeFailed`.
   public var isOpen: Bool { engine.opening.ready != nil }
 
   /// The store with the responses, as soon as it is open.
@@ -284,7 +284,7 @@ extension ArchiveMode {
 
 extension ArchiveEvent {
   init(
-    _ kind: Kind, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil,
+    _ kind: OpenEnum<ArchiveEvent>, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil,
     age: Duration? = nil
   ) {
     self.kind = kind

@@ -130,6 +130,19 @@ extension ErrorCode where Domain == HostError {
   ///
   /// Give the `HostRewriter` a resolver, or the rule addresses.
   public static var noResolver: Self { Self("noResolver") }
+  /// A `HostTunnel` cannot be started: this process may not listen on the loopback address, or has no descriptor left.
+  ///
+  /// In a sandboxed macOS app, add the entitlement `com.apple.security.network.server`.
+  public static var cannotListen: Self { Self("cannotListen") }
+  /// The system has closed the listener of a `HostTunnel`, as it does while an app is suspended.
+  ///
+  /// Nothing to do for requests with a route: the tunnel has begun to listen at a new port, with a new secret. Set the
+  /// proxy of a web view's store again.
+  public static var listenerLost: Self { Self("listenerLost") }
+  /// A `HostTunnel` is already being started or stopped.
+  ///
+  /// Start and stop the tunnel in one place, and wait for each call to return.
+  public static var busy: Self { Self("busy") }
 }
 
 extension HostError {

@@ -19,14 +19,15 @@ extension Inspector {
   ///
   /// - Parameter limit: The number of exchanges buffered for a slow reader. Beyond it the oldest are dropped, and
   ///   ``Event/lost(_:)`` reports that.
-  public func events(bufferingNewest limit: Int = 1_000) -> Events {
+  public func events(bufferingNewest limit: Int = 1_000) -> AsyncStream<Event> {
     let buffer = EventBuffer(limit: limit)
     let number = memory.withLock { memory -> Int in
       let number = (memory.buffers.keys.max() ?? 0) + 1
       memory.buffers[number] = buffer
       return number
     }
-    return Events(Subscription(buffer, self, number))
+    let subscription = Subscription(buffer, self, number)
+    return AsyncStream { await subscription.next() }
   }
 
   /// An event of an inspector.
@@ -37,22 +38,6 @@ extension Inspector {
     case cleared
     /// The number of exchanges whose changes the reader missed, because it was slow or they are no longer kept.
     case lost(Int)
-  }
-
-  /// The events of an ``Inspector`` for one reader. The sequence ends with the inspector, or when the reader's task is
-  /// cancelled.
-  public struct Events: AsyncSequence, AsyncIteratorProtocol, Sendable {
-    private let subscription: Subscription
-
-    init(_ subscription: Subscription) {
-      self.subscription = subscription
-    }
-
-    /// Starts reading.
-    public func makeAsyncIterator() -> Events { self }
-
-    /// The next event; `nil` at the end.
-    public func next() async -> Event? { await subscription.next() }
   }
 
   /// Registers a buffer at its inspector, and removes it in the end.

@@ -80,7 +80,7 @@
     /// Starts listening, and returns the URL of the page. A server that is already running continues, and returns its
     /// URL.
     ///
-    /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError`.
+    /// - Throws: `WaylayError` if it cannot listen, and `CancellationError`.
     public func start() async throws -> URL {
       let running = state.withLock { state -> URL? in
         guard let running = state.running else {
@@ -91,7 +91,7 @@
       }
       if let running {
         if !running.isFileURL { return running }
-        throw InspectorServerError(.busy, "Another call is starting or stopping the server.")
+        throw WaylayError(.busy, "Another call is starting or stopping the server.")
       }
       do {
         let running = try await listen()
@@ -117,7 +117,7 @@
     /// Runs the server until the task is cancelled.
     ///
     /// - Parameter ready: Called once, with the URL of the page.
-    /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError` at the end.
+    /// - Throws: `WaylayError` if it cannot listen, and `CancellationError` at the end.
     public func run(_ ready: @Sendable (URL) -> Void = { _ in }) async throws {
       ready(try await start())
       guard let task = state.withLock({ $0.running?.task }) else { return }
@@ -142,7 +142,7 @@
         let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.localizedDescription
         let reason =
           "The Inspector's server cannot listen on port \(options.port) of the loopback address: \(cause)"
-        throw InspectorServerError(.cannotListen, reason, underlying: error)
+        throw WaylayError(.cannotListen, reason, underlying: error)
       }
       let task = Task { await listener.run() }
       guard let url = URL(string: "http://127.0.0.1:\(listener.port)/\(token)/") else {
@@ -150,33 +150,6 @@
       }
       return Running(url: url, task: task)
     }
-  }
-
-  /// Why an ``InspectorServer`` could not be started.
-  public struct InspectorServerError: LoadError {
-    /// The kind of failure. New codes may be added in any release.
-    public let code: ErrorCode<InspectorServerError>
-    /// A human-readable text: what happened and what to do about it.
-    public let message: String
-    /// The system's error, if there is one.
-    public let underlying: (any Error)?
-
-    init(_ code: ErrorCode<InspectorServerError>, _ message: String, underlying: (any Error)? = nil) {
-      self.code = code
-      self.message = message
-      self.underlying = underlying
-    }
-  }
-
-  extension ErrorCode where Domain == InspectorServerError {
-    /// The port is in use, or this process may not listen on it.
-    ///
-    /// Choose another port, or `0` for any free one.
-    public static var cannotListen: Self { Self("cannotListen") }
-    /// The server is already being started or stopped.
-    ///
-    /// Start and stop the server in one place, and wait for each call to return.
-    public static var busy: Self { Self("busy") }
   }
 #else
   /// The server, which needs the package trait `InspectorServer`.

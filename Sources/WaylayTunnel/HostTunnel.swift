@@ -80,10 +80,10 @@
 
     /// Starts listening, with a new port and a new secret. A tunnel that is running continues.
     ///
-    /// - Throws: ``HostTunnelError``.
+    /// - Throws: `HostError`.
     public func start() async throws {
       guard begin() else {
-        throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
+        throw HostError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
       }
       if let server { return end(server) }
       _ = try await listen()
@@ -96,7 +96,7 @@
         try await server.start()
       } catch {
         end(nil)
-        throw HostTunnelError(
+        throw HostError(
           .cannotListen, "the tunnel cannot listen on the loopback address: \(error.localizedDescription)",
           underlying: error)
       }
@@ -154,7 +154,7 @@
         await stopServer()
         rewriter.happened(
           .tunnelRestarted,
-          HostTunnelError(
+          HostError(
             .listenerLost,
             "the system has closed the tunnel's listener, as it does while an app is suspended: it got a new port."))
       }
@@ -181,36 +181,6 @@
   extension HostTunnel: CustomStringConvertible {
     /// Where it listens; never the secret.
     public var description: String { port.map { "HostTunnel at 127.0.0.1:\($0)" } ?? "HostTunnel, stopped" }
-  }
-
-  /// Why a ``HostTunnel`` could not be started.
-  public struct HostTunnelError: LoadError {
-    /// The kind of failure. New codes may be added in any release.
-    public let code: ErrorCode<HostTunnelError>
-    /// A human-readable text: what happened and what to do about it.
-    public let message: String
-    /// The system's error, if there is one.
-    public let underlying: (any Error)?
-
-    init(_ code: ErrorCode<HostTunnelError>, _ message: String, underlying: (any Error)? = nil) {
-      (self.code, self.message, self.underlying) = (code, message, underlying)
-    }
-  }
-
-  extension ErrorCode where Domain == HostTunnelError {
-    /// This process may not listen on the loopback address, or has no descriptor left.
-    ///
-    /// In a sandboxed macOS app, add the entitlement `com.apple.security.network.server`.
-    public static var cannotListen: Self { Self("cannotListen") }
-    /// The system has closed the listener, as it does while an app is suspended.
-    ///
-    /// Nothing to do for requests with a route: the tunnel has begun to listen at a new port, with a new secret. Set the
-    /// proxy of a web view's store again.
-    public static var listenerLost: Self { Self("listenerLost") }
-    /// The tunnel is already being started or stopped.
-    ///
-    /// Start and stop the tunnel in one place, and wait for each call to return.
-    public static var busy: Self { Self("busy") }
   }
 #else
   /// The tunnel, which needs the package trait `Tunnel`.

@@ -188,7 +188,7 @@ struct ResultTypesTests {
 
   // MARK: Mocks
 
-  private func stub(at url: some URLPatternConvertible, _ fault: NetworkFault.TLSFailure) -> Stub {
+  private func stub(at url: some URLPatternConvertible, _ fault: OpenEnum<NetworkFault>) -> Stub {
     Stub(.get, url, .fault(.tls(fault)))
   }
 

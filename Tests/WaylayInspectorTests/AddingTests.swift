@@ -24,7 +24,7 @@ struct AddingTests {
     let events = inspector.events()
     let first = inspector.add(entry("one", more: ["_id": 77]))
     #expect(first == 1)
-    let iterator = events.makeAsyncIterator()
+    var iterator = events.makeAsyncIterator()
     guard case .exchange(let told)? = await iterator.next() else { Issue.record("nothing was told"); return }
     #expect(told.id == first && told.state == .finished)
     #expect(told.request.url == "https://a.test/one?token=REDACTED")

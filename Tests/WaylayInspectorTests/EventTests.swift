@@ -54,7 +54,7 @@ struct EventTests {
     }
     let events = inspector.events(bufferingNewest: 3)
     for number in 1...10 { _ = try await registry.data(for: URLRequest(url: URL(string: "https://a.test/\(number)")!)) }
-    let reader = events.makeAsyncIterator()
+    var reader = events.makeAsyncIterator()
     #expect(await reader.next() == .lost(7))
     for number in 8...10 {
       guard case .exchange(let exchange)? = await reader.next() else { return #expect(Bool(false), "no exchange") }
@@ -68,12 +68,12 @@ struct EventTests {
   func ends() async throws {
     var inspector: Inspector? = Inspector()
     let events = try #require(inspector?.events())
-    let reader = Task { await events.makeAsyncIterator().next() }
+    let reader = Task { await events.first { _ in true } }
     inspector = nil
     #expect(await reader.value == nil)
     let other = Inspector()
     let more = other.events()
-    let waiting = Task { await more.makeAsyncIterator().next() }
+    let waiting = Task { await more.first { _ in true } }
     waiting.cancel()
     #expect(await waiting.value == nil)
   }

@@ -84,7 +84,7 @@ struct SecretTests {
         ]
         texts.append(String(decoding: exchange.response?.body.data ?? Data(), as: UTF8.self))
       }
-      let reader = events
+      var reader = events.makeAsyncIterator()
       for _ in 0..<4 { texts.append("\(String(describing: await reader.next()))") }
       let spellings = [Self.secret, Self.escaped, Recording.mark, Data(Self.secret.utf8).base64EncodedString()]
       for text in texts {

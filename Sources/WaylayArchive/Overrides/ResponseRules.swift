@@ -16,20 +16,7 @@ public import HTTPTypes
 public struct LifetimeRule: Sendable {
   /// Whether the rule also applies to a response that states its own lifetime.
   public let overridesServer: Bool
-  let lifetime: @Sendable (Response) -> Duration?
-
-  /// The response as a rule sees it.
-  public struct Response: Sendable {
-    /// The request.
-    public let request: URLRequest
-    /// The response's status.
-    public let status: HTTPResponse.Status
-    /// The response's header fields.
-    public let fields: HTTPFields
-
-    /// The media type in lowercase, without parameters; empty if there is none.
-    public var mediaType: String { fields.mediaType }
-  }
+  let lifetime: @Sendable (StorableResponse) -> Duration?
 
   /// Makes a rule from a closure.
   ///
@@ -37,7 +24,7 @@ public struct LifetimeRule: Sendable {
   ///   - overridingServer: Whether the rule also applies to a response that states its own lifetime.
   ///   - lifetime: Returns the lifetime of a response, counted from the server's `Date`; `nil` for "no opinion", zero
   ///     for "never fresh".
-  public init(overridingServer: Bool = false, _ lifetime: @escaping @Sendable (Response) -> Duration?) {
+  public init(overridingServer: Bool = false, _ lifetime: @escaping @Sendable (StorableResponse) -> Duration?) {
     overridesServer = overridingServer
     self.lifetime = lifetime
   }
@@ -64,7 +51,7 @@ public struct LifetimeRule: Sendable {
 
 extension [LifetimeRule] {
   /// The lifetime that the rules give a response which carries one of its own or does not, in seconds.
-  func seconds(for response: LifetimeRule.Response, overridingServer: Bool) -> Int64? {
+  func seconds(for response: StorableResponse, overridingServer: Bool) -> Int64? {
     for rule in self where rule.overridesServer == overridingServer {
       if let lifetime = rule.lifetime(response) { return lifetime.wholeSeconds }
     }
@@ -114,6 +101,9 @@ public struct StorableResponse: Sendable {
   public var isPinned = false
   /// The reason why the response is rejected; `nil` if it is not.
   public private(set) var refusal: String?
+
+  /// The media type in lowercase, without parameters; empty if there is none.
+  public var mediaType: String { fields.mediaType }
 
   /// Keeps the response out of the archive.
   ///

@@ -115,7 +115,8 @@ extension ArchiveLoad {
     let decision = exchange.decision
     var options = options
     if !configuration.lifetimes.isEmpty {
-      let reply = LifetimeRule.Response(request: request.urlRequest, status: response.status, fields: response.fields)
+      let reply = StorableResponse(
+        request: request.urlRequest, status: response.status, length: nil, fields: response.fields)
       if let seconds = configuration.lifetimes.seconds(for: reply, overridingServer: true) {
         options.lifetime = .forced(seconds)
       } else if let seconds = configuration.lifetimes.seconds(for: reply, overridingServer: false) {

@@ -267,6 +267,14 @@ extension ErrorCode where Domain == WaylayError {
   /// Check that the folder exists, that the process may write there, and that the disk has space; see
   /// ``WaylayError/underlying``.
   public static var fileNotWritten: Self { Self("fileNotWritten") }
+  /// The port is in use, or this process may not listen on it.
+  ///
+  /// Choose another port, or `0` for any free one.
+  public static var cannotListen: Self { Self("cannotListen") }
+  /// The server is already being started or stopped.
+  ///
+  /// Start and stop the server in one place, and wait for each call to return.
+  public static var busy: Self { Self("busy") }
 }
 
 extension WaylayError {

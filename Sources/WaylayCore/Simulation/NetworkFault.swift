@@ -19,7 +19,7 @@ import Foundation
 /// | ``nameLookupFailed`` | `dnsLookupFailed` | resolving | no |
 /// | ``connectionRefused`` | `cannotConnectToHost` | connecting | no |
 /// | ``connectTimedOut`` | `timedOut` | connecting | no |
-/// | ``tls(_:)`` | by ``TLSFailure`` | securing | no |
+/// | ``tls(_:)`` | by the reason | securing | no |
 /// | ``timedOut`` | `timedOut` | receiving | yes |
 /// | ``connectionReset`` | `networkConnectionLost` | receiving | yes |
 /// | ``emptyResponse`` | `networkConnectionLost` | receiving | yes |
@@ -141,8 +141,8 @@ extension NetworkFault {
     "connectTimedOut", .timedOut, .connecting, "the server did not respond in time.")
 
   /// The TLS handshake fails.
-  public static func tls(_ failure: TLSFailure) -> NetworkFault {
-    NetworkFault("tls(\(failure))", failure.code, .securing, failure.message)
+  public static func tls(_ reason: OpenEnum<NetworkFault>) -> NetworkFault {
+    NetworkFault("tls(\(reason))", reason.failure.code, .securing, reason.failure.message)
   }
 
   // MARK: Before the head
@@ -209,44 +209,37 @@ extension InterceptedRequest {
   }
 }
 
-extension NetworkFault {
-  /// A reason why a TLS handshake fails. A struct, so that new reasons can be added.
-  public struct TLSFailure: Hashable, Sendable, CustomStringConvertible {
-    /// The reason's name.
-    public let description: String
-    let code: URLError.Code
-    let message: String
+/// A reason why a TLS handshake fails.
+extension OpenEnum where Domain == NetworkFault {
+  /// No version or cipher in common: `secureConnectionFailed`.
+  public static var handshake: Self { Self("handshake") }
+  /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
+  public static var untrusted: Self { Self("untrusted") }
+  /// The certificate comes from an unknown authority: `serverCertificateHasUnknownRoot`.
+  public static var unknownRoot: Self { Self("unknownRoot") }
+  /// The certificate has expired: `serverCertificateHasBadDate`.
+  public static var expired: Self { Self("expired") }
+  /// The certificate is not valid yet: `serverCertificateNotYetValid`.
+  public static var notYetValid: Self { Self("notYetValid") }
+  /// The server requires a client certificate: `clientCertificateRequired`.
+  public static var clientCertificateRequired: Self { Self("clientCertificateRequired") }
+  /// The server rejects the client's certificate: `clientCertificateRejected`.
+  public static var clientCertificateRejected: Self { Self("clientCertificateRejected") }
+  /// The system does not allow a plaintext connection: `appTransportSecurityRequiresSecureConnection`.
+  public static var plainTextForbidden: Self { Self("plainTextForbidden") }
 
-    private init(_ name: String, _ code: URLError.Code, _ message: String) {
-      description = name
-      self.code = code
-      self.message = message
+  fileprivate var failure: (code: URLError.Code, message: String) {
+    switch self {
+    case .handshake: (.secureConnectionFailed, "the client and the server share no TLS version or cipher.")
+    case .untrusted: (.serverCertificateUntrusted, "the server's certificate is not trusted.")
+    case .unknownRoot: (.serverCertificateHasUnknownRoot, "the server's certificate comes from an unknown authority.")
+    case .expired: (.serverCertificateHasBadDate, "the server's certificate has expired.")
+    case .notYetValid: (.serverCertificateNotYetValid, "the server's certificate is not valid yet.")
+    case .clientCertificateRequired: (.clientCertificateRequired, "the server requires a client certificate.")
+    case .clientCertificateRejected: (.clientCertificateRejected, "the server refused the client's certificate.")
+    case .plainTextForbidden:
+      (.appTransportSecurityRequiresSecureConnection, "the system does not allow connections without TLS.")
+    default: (.secureConnectionFailed, "the TLS handshake failed.")
     }
-
-    /// No version or cipher in common: `secureConnectionFailed`.
-    public static let handshake = TLSFailure(
-      "handshake", .secureConnectionFailed, "the client and the server share no TLS version or cipher.")
-    /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
-    public static let untrusted = TLSFailure(
-      "untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
-    /// The certificate comes from an unknown authority: `serverCertificateHasUnknownRoot`.
-    public static let unknownRoot = TLSFailure(
-      "unknownRoot", .serverCertificateHasUnknownRoot, "the server's certificate comes from an unknown authority.")
-    /// The certificate has expired: `serverCertificateHasBadDate`.
-    public static let expired = TLSFailure(
-      "expired", .serverCertificateHasBadDate, "the server's certificate has expired.")
-    /// The certificate is not valid yet: `serverCertificateNotYetValid`.
-    public static let notYetValid = TLSFailure(
-      "notYetValid", .serverCertificateNotYetValid, "the server's certificate is not valid yet.")
-    /// The server requires a client certificate: `clientCertificateRequired`.
-    public static let clientCertificateRequired = TLSFailure(
-      "clientCertificateRequired", .clientCertificateRequired, "the server requires a client certificate.")
-    /// The server rejects the client's certificate: `clientCertificateRejected`.
-    public static let clientCertificateRejected = TLSFailure(
-      "clientCertificateRejected", .clientCertificateRejected, "the server refused the client's certificate.")
-    /// The system does not allow a plaintext connection: `appTransportSecurityRequiresSecureConnection`.
-    public static let plainTextForbidden = TLSFailure(
-      "plainTextForbidden", .appTransportSecurityRequiresSecureConnection,
-      "the system does not allow connections without TLS.")
   }
 }

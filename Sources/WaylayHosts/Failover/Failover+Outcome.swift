@@ -179,7 +179,7 @@ extension Failover {
 
 extension HostAttempt {
   /// What is known of the address: what another request has found, where this one has skipped it.
-  var finding: Outcome { outcome == .skipped ? error.flatMap(Outcome.init) ?? .skipped : outcome }
+  var finding: OpenEnum<HostAttempt> { outcome == .skipped ? error.flatMap(OpenEnum<HostAttempt>.init) ?? .skipped : outcome }
 }
 
 extension HostError {

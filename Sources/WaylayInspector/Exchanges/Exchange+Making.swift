@@ -25,14 +25,14 @@ extension Inspector.Exchange {
     }
     entry.extensions = fields(
       id: slot.number, state: raw.isWebSocket ? .unseen : raw.end == nil ? .open : failed == nil ? .finished : .failed,
-      source: raw.response.map { Source($0) }, failure: failed, attempts: attempts,
+      source: raw.response.map { OpenEnum<InterceptedResponse>($0) }, failure: failed, attempts: attempts,
       isReused: metrics?.isConnectionReused,
       truncated: entry.request.body?.isTruncated ?? false || entry.response.body.isTruncated)
     return entry
   }
 }
 
-extension Inspector.Exchange.Source {
+extension OpenEnum where Domain == InterceptedResponse {
   /// The source that a response names, and, if it is not from the network, its `Cache-Status` field.
   init(_ response: InterceptedResponse) {
     if response.source == .network {

@@ -17,7 +17,7 @@ extension Inspector {
     /// The state of the exchange.
     public let state: OpenEnum<Inspector.Exchange>
     /// Where the response came from; `nil` if there is none.
-    public let source: Source?
+    public let source: OpenEnum<InterceptedResponse>?
     /// Why the exchange failed, if it did.
     public let failure: Failure?
     /// The requests sent to the network. With ``Inspector/attempts`` in the chain, every attempt; otherwise only the
@@ -38,24 +38,6 @@ extension Inspector {
     public var duration: Duration { .microseconds(Int64(entry.time * 1000)) }
     /// The duration of each part.
     public var timings: HAR.Timings { entry.timings }
-
-    /// Where a response came from. A struct, so that new sources can be added.
-    public struct Source: Sendable, Hashable, CustomStringConvertible {
-      /// The source's name.
-      public let description: String
-
-      /// Makes a source with the given name.
-      public init(_ description: String) {
-        self.description = description
-      }
-
-      /// The network.
-      public static let network = Source("network")
-      /// An archive, according to the response's source or its `Cache-Status` field (RFC 9211).
-      public static let archive = Source("archive")
-      /// An interceptor that made the response itself, such as a mock.
-      public static let mocked = Source("mocked")
-    }
 
     /// Why an exchange failed.
     public struct Failure: Sendable, Hashable, CustomStringConvertible {
@@ -132,15 +114,15 @@ extension Inspector.Exchange {
     let error = fields["_error"]?.string
     failure = error.map { Failure(message: $0, phase: fields["_phase"]?.string.map { TransportError.Phase($0) }) }
     let hasResponse = entry.response.status != 0
-    state = fields["_state"]?.string.map { State($0) } ?? (error == nil && hasResponse ? .finished : .failed)
-    source = fields["_source"]?.string.map { Source($0) } ?? (hasResponse ? .network : nil)
+    state = fields["_state"]?.string.map { OpenEnum($0) } ?? (error == nil && hasResponse ? .finished : .failed)
+    source = fields["_source"]?.string.map { OpenEnum($0) } ?? (hasResponse ? .network : nil)
     attempts = fields["_attempts"]?.array?.map { Attempt($0) } ?? []
     isConnectionReused = fields["_reused"]?.bool
   }
 
   /// The fields of an entry that are not the format's own.
   static func fields(
-    id: Int, state: State, source: Source?, failure: Failure?, attempts: [Attempt], isReused: Bool?, truncated: Bool
+    id: Int, state: OpenEnum<Inspector.Exchange>, source: OpenEnum<InterceptedResponse>?, failure: Failure?, attempts: [Attempt], isReused: Bool?, truncated: Bool
   ) -> [String: JSONValue] {
     var fields: [String: JSONValue] = ["_id": JSONValue(id), "_state": JSONValue(state.description)]
     if let source { fields["_source"] = JSONValue(source.description) }
@@ -191,4 +173,14 @@ extension OpenEnum where Domain == Inspector.Exchange {
   public static var failed: Self { Self("failed") }
   /// A WebSocket task began; its messages are not visible.
   public static var unseen: Self { Self("unseen") }
+}
+
+/// Where a response came from.
+extension OpenEnum where Domain == InterceptedResponse {
+  /// The network.
+  public static var network: Self { Self("network") }
+  /// An archive, according to the response's source or its `Cache-Status` field (RFC 9211).
+  public static var archive: Self { Self("archive") }
+  /// An interceptor that made the response itself, such as a mock.
+  public static var mocked: Self { Self("mocked") }
 }

@@ -19,7 +19,7 @@ final class KeptExchange: Sendable {
   let isReused: Bool?
   /// The bytes of the response's body on the wire.
   let wireBytes: Int?
-  let source: Inspector.Exchange.Source?
+  let source: OpenEnum<InterceptedResponse>?
   let phase: TransportError.Phase?
   let attempts: [Inspector.Exchange.Attempt]
   private let timings: PackedTimings

@@ -37,35 +37,13 @@ extension Cassette {
 
   /// The maximum age of a recording, and what happens to older ones.
   public struct Expiry: Sendable, Hashable {
-    /// What happens to an older recording.
-    public enum Action: Sendable, Hashable {
-      /// Reports an issue of the kind `expired`, which `WaylayTesting` reports as a warning.
-      case warn
-      /// Fails its requests.
-      case fail
-      /// Records it again if the mode records anything; otherwise reports the issue as for `warn`.
-      case record
-    }
-
     let age: TimeInterval
-    let action: Action
+    let action: OpenEnum<Expiry>
 
     /// Makes a recording expire the given number of days after its oldest entry.
-    public static func days(_ days: Double, then action: Action) -> Expiry {
+    public static func days(_ days: Double, then action: OpenEnum<Expiry>) -> Expiry {
       Expiry(age: days * 86_400, action: action)
     }
-  }
-
-  /// How long responses take on playback.
-  public struct Timing: Sendable, Hashable {
-    let factor: Double
-
-    /// Responses arrive at once.
-    public static let none = Timing(factor: 0)
-    /// Responses take as long as when they were recorded: until the head, and for the body.
-    public static let recorded = Timing(factor: 1)
-    /// Responses take a multiple of the recorded time. Negative factors and NaN count as 0.
-    public static func scaled(by factor: Double) -> Timing { Timing(factor: factor > 0 ? factor : 0) }
   }
 
   /// How a cassette compares, redacts, plays and records.
@@ -96,8 +74,9 @@ extension Cassette {
     public var redaction = Redaction.standard
     /// The maximum age of a recording. Default: no limit.
     public var expiry: Expiry?
-    /// How long responses take. Default: they arrive at once.
-    public var timing = Timing.none
+    /// How long responses take, until the head and for the body, as a multiple of the recorded time. Default: 0, at once.
+    /// Negative factors and NaN count as 0.
+    public var timeScale = 0.0
     /// What happens to entries that were never requested.
     public var unused = OpenEnum<Options>.warn
     /// Whether the last matching entry also answers further requests.
@@ -168,4 +147,14 @@ extension OpenEnum where Domain == Cassette.Options {
   public static var fail: Self { Self("fail") }
   /// Removes them from the file if the mode records anything; otherwise reports an issue as for ``warn``.
   public static var prune: Self { Self("prune") }
+}
+
+/// The consequence for an older recording.
+extension OpenEnum where Domain == Cassette.Expiry {
+  /// Reports an issue of the kind `expired`, which `WaylayTesting` reports as a warning.
+  public static var warn: Self { Self("warn") }
+  /// Fails its requests.
+  public static var fail: Self { Self("fail") }
+  /// Records it again if the mode records anything; otherwise reports the issue as for `warn`.
+  public static var record: Self { Self("record") }
 }

@@ -56,8 +56,9 @@ extension Cassette {
   private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {
     let timings = track.entry.timings
     let stopwatch = Stopwatch(options.clock)
-    let total = Duration.ofSeconds(timings.total / 1000 * options.timing.factor)
-    let head = Duration.ofSeconds(max(0, timings.total - timings.receive) / 1000 * options.timing.factor)
+    let scale = options.timeScale > 0 ? options.timeScale : 0
+    let total = Duration.ofSeconds(timings.total / 1000 * scale)
+    let head = Duration.ofSeconds(max(0, timings.total - timings.receive) / 1000 * scale)
     let failure = track.failure(of: request)
     guard var response = InterceptedResponse(track.entry.response, to: request, source: .cassette) else {
       try await stopwatch.sleep(until: total)
@@ -68,7 +69,7 @@ extension Cassette {
     var timing = MockTiming()
     timing.chunking = options.chunking
     let body = track.entry.response.body
-    if total > head { timing.schedule = body.pieces.map { .ofSeconds($0.time / 1000 * options.timing.factor) } }
+    if total > head { timing.schedule = body.pieces.map { .ofSeconds($0.time / 1000 * scale) } }
     if total > head, timing.schedule.isEmpty { timing.total = total }
     guard timing.pacesBody || failure != nil else { return response }
     let length = body.data.count

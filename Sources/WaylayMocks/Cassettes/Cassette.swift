@@ -232,7 +232,7 @@ extension Cassette {
         role.plays = false
         role.records = true
         tracks = []
-      case .warn, .record:
+      default:
         issues.append(MockIssue(kind: .expired, message: message, location: location, isWarning: true))
       }
     }

@@ -43,7 +43,7 @@
     func run() async throws {
       let stop = StopSignal()
       let tunnel = try tunnel()
-      do { try await tunnel.start() } catch let error as HostTunnelError {
+      do { try await tunnel.start() } catch let error as HostError {
         throw ToolFailure(.failed, "tunnel.\(error.code)", error.message)
       }
       let server = watch ? try await showing(tunnel) : nil
@@ -88,7 +88,7 @@
       var options = InspectorServer.Options()
       options.logger = nil
       let server = InspectorServer(inspector, options: options)
-      do { _ = try await server.start() } catch let error as InspectorServerError {
+      do { _ = try await server.start() } catch let error as WaylayError {
         throw ToolFailure(.failed, "\(error.code)", error.message)
       }
       return server

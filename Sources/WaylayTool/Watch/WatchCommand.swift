@@ -43,7 +43,7 @@
       (options.port, options.logger) = (port, nil)
       let server = InspectorServer(inspector, options: options)
       let page: URL
-      do { page = try await server.start() } catch let error as InspectorServerError {
+      do { page = try await server.start() } catch let error as WaylayError {
         throw ToolFailure(.failed, "\(error.code)", error.message)
       }
       do { try say(page, shown: inspector.count, leftOut: inspector.dropped) } catch {

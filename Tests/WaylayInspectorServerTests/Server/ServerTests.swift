@@ -118,7 +118,7 @@
     func stopping() async throws {
       // A process that another test starts has the listener too until it is the program: not each time.
       for attempt in 1...100 {
-        do { return try await stopAndStart() } catch let error as InspectorServerError {
+        do { return try await stopAndStart() } catch let error as WaylayError {
           guard attempt < 100 else { throw error }
         }
       }
@@ -132,7 +132,7 @@
       async let stream = get(url, "/\(url.pathComponents[1])/events")
       // A second server cannot have the port, and says which.
       let other = InspectorServer(inspector, options: quiet { $0.port = port }, limits: patient)
-      let error = await #expect(throws: InspectorServerError.self) { _ = try await other.start() }
+      let error = await #expect(throws: WaylayError.self) { _ = try await other.start() }
       #expect(error?.code == .cannotListen)
       #expect(error?.message.contains("\(port)") == true)
       await first.stop()

@@ -46,10 +46,10 @@ struct PieceTests {
     let clock = MockClock(isAutomatic: true)
     #expect(try await pieces { $0.clock = clock } == sent)
     #expect(clock.now.offset == .zero)
-    #expect(try await pieces { ($0.clock, $0.timing) = (clock, .recorded) } == sent)
+    #expect(try await pieces { ($0.clock, $0.timeScale) = (clock, 1) } == sent)
     #expect(clock.now.offset == .seconds(3))
     let faster = MockClock(isAutomatic: true)
-    #expect(try await pieces { ($0.clock, $0.timing) = (faster, .scaled(by: 0.5)) } == sent)
+    #expect(try await pieces { ($0.clock, $0.timeScale) = (faster, 0.5) } == sent)
     #expect(faster.now.offset == .seconds(1.5))
   }
 
@@ -57,7 +57,7 @@ struct PieceTests {
   func paced() async throws {
     try await record(["a", "b"])
     let clock = MockClock()
-    let cassette = folder.cassette { ($0.clock, $0.timing) = (clock, .recorded) }
+    let cassette = folder.cassette { ($0.clock, $0.timeScale) = (clock, 1) }
     let response = try await cassette.ask(.get, url)
     let received = Locked<[Data]>([])
     let reading = Task {

@@ -87,7 +87,7 @@
         #expect(rig.secret != secret)
         #expect(Set(log.withLock { $0.dropFirst() }) == ["\(rig.tunnel.port ?? 0) route-1 true"])
         for await event in events where event.kind == .tunnelRestarted {
-          #expect((event.error as? HostTunnelError)?.code == .listenerLost)
+          #expect((event.error as? HostError)?.code == .listenerLost)
           break
         }
         _ = port

@@ -25,8 +25,7 @@ let libraries: [Target] = [
   // The format alone: what reads and writes archives of traffic needs no other package.
   module("WaylayHAR", needs: ["WaylayBase"]),
   module(
-    "WaylayHosts", needs: ["WaylayCore", "HTTPTypes", "Logging", "OrderedCollections"],
-    guarded: ["Cryptography": ["Crypto"]]),
+    "WaylayHosts", needs: ["WaylayCore", "HTTPTypes", "Logging", "OrderedCollections"]),
   // Scripts/page.sh puts the page into a Swift file: a library then has it without a bundle.
   module(
     "WaylayInspector", needs: ["WaylayCore", "WaylayHAR", "WaylayRecording", "DequeModule", "Logging"],
@@ -157,7 +156,7 @@ let tests: [Target] = [
   tests(of: "WaylayBase", needs: ["WaylayHAR"]),
   tests(of: "WaylayCore", needs: ["Crypto"]),
   tests(of: "WaylayHAR"),
-  tests(of: "WaylayHosts", needs: ["HijackLab", "WaylayCore", "Crypto"]),
+  tests(of: "WaylayHosts", needs: ["HijackLab", "WaylayCore"]),
   tests(of: "WaylayInspector", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks"]),
   tests(of: "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "NIOCore", "NIOPosix"]),
   tests(
@@ -166,7 +165,7 @@ let tests: [Target] = [
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
-  tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks", "Crypto"]),
+  tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayMocks", "Crypto"]),
   tests(of: "WaylayTunnel", needs: ["HijackLab", "WaylayCore", "WaylayHosts", "plain-session", "NIOCore", "NIOPosix"]),
 ]
 
@@ -185,8 +184,7 @@ let package = Package(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
     .trait(
-      name: "Cryptography",
-      description: "Encrypted archives and signed lists of hosts, by swift-crypto"),
+      name: "Cryptography", description: "Encrypted archives, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
     .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
     .trait(

@@ -37,7 +37,7 @@ let package = Package(
     fuzzer("files", [library("WaylayArchive"), crypto]),
     fuzzer("har", [library("WaylayHAR")]),
     fuzzer("heads", [library("WaylayCore"), types]),
-    fuzzer("hosts", [library("WaylayCore"), library("WaylayHosts"), crypto]),
+    fuzzer("hosts", [library("WaylayCore"), library("WaylayHosts")]),
     fuzzer("journal", [library("WaylayArchive")]),
     fuzzer("ranges", [library("WaylayArchive"), library("WaylayCore")]),
   ]

@@ -51,24 +51,15 @@ extension ErrorCode where Domain == HostError {
   ///
   /// The message names the rule and the mistake: usually text that is not an address, or a port out of range.
   public static var invalidRule: Self { Self("invalidRule") }
-  /// A key for signed lists is not an Ed25519 public key.
-  ///
-  /// Give the 32 bytes of the public key, or their Base64 form.
-  public static var invalidKey: Self { Self("invalidKey") }
-  /// The signature of a list matches no trusted key.
-  ///
-  /// Sign the list with the key whose public half is in the app: `waylay hosts sign`. If you did, the list was
-  /// changed in transit; do not use it.
-  public static var listForged: Self { Self("listForged") }
-  /// A signed list has a lower serial number than one accepted before.
+  /// The serial number of a list is not higher than that of the list in force.
   ///
   /// Give each new list a higher serial number.
   public static var listOutdated: Self { Self("listOutdated") }
-  /// A signed list has expired.
+  /// A downloaded list has expired.
   ///
-  /// Publish a list with a later expiry date; check the clock of this machine.
+  /// Publish a list with a later date in `expires`; check the clock of this machine.
   public static var listExpired: Self { Self("listExpired") }
-  /// A file of cached addresses, or of the last signed list, is not trusted: other users may have written it.
+  /// A file of cached addresses, or of the newest list, is not trusted: other users may have written it.
   ///
   /// Make the file the user's own and writable by nobody else, or remove it.
   public static var fileRefused: Self { Self("fileRefused") }
@@ -159,7 +150,7 @@ extension HostError {
   public var isNetworkFailure: Bool {
     switch code {
     case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedResponse, .resolutionRejected, .allAddressesFailed,
-      .timedOut, .listExpired:
+      .timedOut:
       true
     default: false
     }

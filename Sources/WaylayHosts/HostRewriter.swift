@@ -86,19 +86,15 @@ public final class HostRewriter: RequestInterceptor {
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.init(
-      rules: HostRuleSource(rules, clock: clock), resolver: resolver, policy: policy, logger: logger, clock: clock)
+      rules: HostRuleSource(rules), resolver: resolver, policy: policy, logger: logger, clock: clock)
   }
 
   /// Whether a rule routes the request's host.
   public func canInit(with request: URLRequest) -> Bool {
-    guard let authority = Self.authority(of: request.url) else { return false }
-    do {
-      guard let rule = try ruleSource.match(authority.host, port: authority.port) else { return false }
-      return !rule.isExclusion
-    } catch {
-      // The load tells why.
-      return true
-    }
+    guard let authority = Self.authority(of: request.url),
+      let rule = ruleSource.match(authority.host, port: authority.port)
+    else { return false }
+    return !rule.isExclusion
   }
 
   /// Sends the request to the best of the host's addresses, and to the next ones if that does not respond.
@@ -216,7 +212,7 @@ extension HostRewriter {
   ///
   /// - Throws: ``HostError`` when there should be addresses and are none.
   func plan(for authority: HostAuthority) async throws -> Plan? {
-    guard let rule = try ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else { return nil }
+    guard let rule = ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else { return nil }
     var found = CachedResolution(
       resolution: HostResolution(rule.endpoints, timeToLive: .zero, source: "rule"), age: nil, isStale: false,
       isCached: true)
@@ -252,9 +248,8 @@ extension HostRewriter {
   ) async throws -> InterceptedResponse {
     reporter.count { $0.requests += 1 }
     reporter.happened(.unresolved, request: request, host: authority.host, error: error)
-    // A list that has expired, or a resolver that is missing, is no failure of the network: nothing is dialled
-    // on a guess.
-    guard policy.allowsSystem, error.code != .listExpired, error.code != .noResolver else {
+    // A missing resolver is no failure of the network: nothing is dialled on a guess.
+    guard policy.allowsSystem, error.code != .noResolver else {
       failed(request, authority, error)
       throw error.urlError(.cannotFindHost, of: request)
     }
@@ -313,7 +308,7 @@ extension HostRewriter {
     let end = policy.allowsSystem ? "then the system's way" : "and nothing else"
     do {
       guard let plan = try await plan(for: authority) else {
-        let rule = try? ruleSource.match(authority.host, port: authority.port)
+        let rule = ruleSource.match(authority.host, port: authority.port)
         let reason = rule.map { "rule \"\($0)\"" } ?? "no rule"
         return HostExplanation(
           host: host, rule: rule, rows: [], summary: "\(host), \(reason): the request is left alone", error: nil)
@@ -328,7 +323,7 @@ extension HostRewriter {
         host: host, rule: plan.rule, rows: rows, summary: "\(host), rule \"\(plan.rule)\", \(end)",
         error: nil)
     } catch {
-      let rule = try? ruleSource.match(authority.host, port: authority.port)
+      let rule = ruleSource.match(authority.host, port: authority.port)
       return HostExplanation(
         host: host, rule: rule, rows: [], summary: "\(host), no address, \(end)", error: error)
     }

@@ -15,7 +15,7 @@ extension HostRules {
   /// members next to `rules` are for the app; additional members of a rule are errors, because a misspelled `exclude`
   /// would route what must not be routed.
   ///
-  /// Sign lists that come over an untrusted connection: see ``SignedHostList``.
+  /// To keep a downloaded list across launches, use a ``HostList``.
   ///
   /// - Throws: `HostError.invalidRule` with the zero-based index of the entry, and its host; such a list is
   ///   rejected as a whole.
@@ -58,45 +58,31 @@ extension HostRules {
 }
 
 /// The top level of a list: an object, some of whose members are wanted.
-package struct HostListDocument {
+struct HostListDocument {
   /// More than any list of hosts needs, and little enough to be parsed at once.
   static let maximumSize = 16 << 20
 
   private let members: [String: JSONValue]
 
-  package init(_ data: Data) throws { try self.init(Self.json(data)) }
-
-  package init(_ json: JSONValue) throws {
+  init(_ data: Data) throws {
+    guard data.count <= Self.maximumSize else {
+      throw HostError(.invalidRule, "the list has \(data.count) bytes, and the limit is \(Self.maximumSize).")
+    }
+    let json: JSONValue
+    do { json = try JSONValue(reading: data) } catch {
+      throw HostError(.invalidRule, "the list is not JSON: \(error)", underlying: error)
+    }
     guard let members = json.object else {
       throw HostError(.invalidRule, "the list is not a JSON object: write {\"rules\": […]}.")
     }
     self.members = members
   }
 
-  package static func json(_ data: Data) throws -> JSONValue {
-    guard data.count <= maximumSize else {
-      throw HostError(.invalidRule, "the list has \(data.count) bytes, and the limit is \(maximumSize).")
-    }
-    do { return try JSONValue(reading: data) } catch {
-      throw HostError(.invalidRule, "the list is not JSON: \(error)", underlying: error)
-    }
-  }
-
-  /// Whether it is the envelope of a signed list.
-  package var isSigned: Bool { members["payload"] != nil }
-
-  package func entries(_ name: String) throws -> [JSONValue] {
+  func entries(_ name: String) throws -> [JSONValue] {
     guard let entries = members[name]?.array else {
       throw HostError(.invalidRule, "\"\(name)\" is missing, or is not an array.")
     }
     return entries
-  }
-
-  func text(_ name: String) throws -> String {
-    guard let text = members[name]?.string else {
-      throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a string.")
-    }
-    return text
   }
 
   /// A whole number, not negative.
@@ -105,5 +91,14 @@ package struct HostListDocument {
       throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a whole number from 0 to 2^53.")
     }
     return value
+  }
+
+  /// A date, if there is one.
+  func date(_ name: String) throws -> Date? {
+    guard let member = members[name] else { return nil }
+    guard let date = member.string.flatMap({ try? Date($0, strategy: .iso8601) }) else {
+      throw HostError(.invalidRule, "\"\(name)\" is \(member): write a date as \"2027-01-31T00:00:00Z\" (RFC 3339).")
+    }
+    return date
   }
 }

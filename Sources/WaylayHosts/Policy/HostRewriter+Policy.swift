@@ -80,7 +80,7 @@ extension HostRewriter {
   /// Why an address must not be dialled for a host, whoever names it: the policy for answers (DNS rebinding), for what
   /// is dialled without one. `nil` when it may be: a rule lists the address, or the name may have a private one.
   package func refusal(of address: HostAddress, for authority: HostAuthority) -> String? {
-    let rule = (try? ruleSource.match(authority.host, port: authority.port)) ?? nil
+    let rule = ruleSource.match(authority.host, port: authority.port)
     if rule?.endpoints.contains(where: { $0.address == address }) ?? false { return nil }
     let exceptions = cache?.privateHosts ?? []
     if authority.host.isLocal || exceptions.contains(where: { $0.matches(authority.host, port: authority.port) }) {

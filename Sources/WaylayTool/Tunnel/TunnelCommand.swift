@@ -26,7 +26,6 @@
         {"event": "ready", "port", "file", "page"}; with a command, it goes to standard error.
         """)
     @Option(help: ArgumentHelp("The list of hosts: see waylay hosts.", valueName: "file")) var hosts: String?
-    @OptionGroup var trust: TrustOptions
     @OptionGroup var ways: RouteOptions
     @Flag(help: "Pass hosts that are not in the list on, to where the system says they are.") var others = false
     @Flag(help: "Show the connections in a browser: host, address, attempts, bytes, times.") var watch = false
@@ -68,7 +67,7 @@
     }
 
     private func tunnel() throws -> HostTunnel {
-      let rules = try hosts.map { try ListFile($0, trust).rules.rules } ?? []
+      let rules = try hosts.map { try HostRules(listAt: $0).rules } ?? []
       guard let strict = try ways.rewriter(for: nil, rules) else {
         throw ToolFailure(.files, "hosts.empty", "the list routes no host: add one.")
       }

@@ -147,9 +147,7 @@
       if case .route(let endpoint) = way {
         return endpoint.authority == authority ? nil : .forbidden("the route is for another host")
       }
-      let rule: HostRule?
-      // A list that has expired is the rewriter's to judge.
-      do { rule = try rewriter.ruleSource.match(authority.host, port: authority.port) } catch { return nil }
+      let rule = rewriter.ruleSource.match(authority.host, port: authority.port)
       guard [80, 443].contains(authority.port) || rule?.pattern.port == authority.port else {
         return .forbidden("port \(authority.port) is neither 80 nor 443, and no rule names it")
       }

@@ -33,6 +33,18 @@ package import Foundation
       _ = setrlimit(files, &limit)
     }
 
+    /// Lets this process write no file beyond so many bytes: a write fails then, as on a full disk.
+    package static func limitFiles(toBytes count: UInt) {
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
+      #if canImport(Glibc) && !canImport(Darwin)
+        let size = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
+      #else
+        let size = RLIMIT_FSIZE
+      #endif
+      require(setrlimit(size, &limit) == 0, "the limit is refused")
+    }
+
     #if !canImport(Darwin)
       /// Whether a condition on what only the kernel knows, which tells nobody of a change, holds within half a minute.
       package static func settles(_ condition: () throws -> Bool) async throws -> Bool {

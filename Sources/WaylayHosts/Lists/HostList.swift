@@ -1,0 +1,119 @@
+/// The rules that an app ships, and the newest list that it has downloaded since.
+///
+/// ```swift
+/// let list = try HostList(bundled: bundledFile, storedAt: folder.appendingPathComponent("hosts.json"))
+/// let rewriter = HostRewriter(rules: list.source, policy: .require)
+///
+/// // Whenever the app has downloaded a list:
+/// try list.update(with: downloadedFile)
+/// ```
+///
+/// A list is the JSON of ``HostRules/init(json:)`` with a `serial`, a whole number that grows from list to list. It may
+/// have an end, too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z", "rules": […]}`.
+///
+/// The newest accepted list is in force, expired or not, and the bundled one for each host that the newest has no rule
+/// for. The newest is kept in a file, which several processes may share; where that cannot be read or written, the log
+/// says why, and the other rules stay in force.
+public final class HostList: Sendable {
+  private struct Content: Equatable {
+    let serial: UInt64
+    let expires: Date?
+    let rules: HostRules
+
+    init(_ json: Data) throws {
+      let list = try HostListDocument(json)
+      serial = try list.number("serial")
+      expires = try list.date("expires")
+      rules = try HostRules(entries: list.entries("rules"))
+    }
+
+    var hasExpired: Bool { expires.map { $0 <= Date() } ?? false }
+  }
+
+  /// The rules in force, for a ``HostRewriter``.
+  public let source: HostRuleSource
+  private let file: URL
+  private let logger: Logger
+  private let current: Locked<Content>
+
+  /// Makes a list, and puts the stored one in force if it is newer than the bundled one.
+  ///
+  /// - Parameters:
+  ///   - bundled: The list that the app ships.
+  ///   - file: The file for the newest accepted list, in a folder that exists; a file with the suffix `.lock` is made
+  ///     beside it. It is read now. One that other users may write is ignored.
+  ///   - logger: The logger for a file that cannot be used, and for an expired list.
+  /// - Throws: `HostError.invalidRule` for an invalid bundled list; never for the stored one.
+  public init(bundled: Data, storedAt file: URL, logger: Logger = Logger(label: "waylay.hosts")) throws {
+    let bundled = try Content(bundled)
+    source = HostRuleSource(bundled.rules, bundled: bundled.rules)
+    current = Locked(bundled)
+    self.file = file
+    self.logger = logger
+    _ = enforceStored()
+    if current.withLock({ $0.hasExpired }) {
+      logger.warning("the list of hosts has expired and stays in force: download a newer one")
+    }
+  }
+
+  /// The serial number of the newest accepted list.
+  public var serial: UInt64 { current.withLock { $0.serial } }
+
+  /// Puts a newer list in force, and stores it.
+  ///
+  /// To pass the current list again changes nothing. A list that cannot be stored is in force until the process ends,
+  /// with a line in the log. The call writes a file, and waits for other processes that write it.
+  ///
+  /// - Parameters:
+  ///   - list: The list, as downloaded.
+  ///   - verify: Checks the list, such as its signature, before it is parsed, and throws to refuse it.
+  /// - Throws: What `verify` throws, `HostError.invalidRule`, `HostError.listExpired`, or `HostError.listOutdated` for
+  ///   a serial number that is not higher. Nothing has changed then.
+  public func update(with list: Data, verify: (Data) throws -> Void = { _ in }) throws {
+    try verify(list)
+    let content = try Content(list)
+    guard !content.hasExpired else {
+      throw HostError(
+        .listExpired,
+        "the list of serial \(content.serial) has expired: fetch a newer one, and check the clock of this machine.")
+    }
+    let lock = attempt("the list of hosts will not be stored") { try FileLock(file.path + ".lock") }
+    defer { lock?.release() }
+    // Another process may have stored a newer one.
+    let stored = enforceStored()
+    try enforce(content)
+    guard lock != nil, stored != content else { return }
+    attempt("the list of hosts is in force but could not be stored") { try PrivateFile(file).write(list) }
+  }
+
+  /// Reads the stored list, and puts it in force if it is newer.
+  private func enforceStored() -> Content? {
+    let stored = attempt("the stored list of hosts cannot be used; the rules in force stay") {
+      try PrivateFile(file).read(upTo: HostListDocument.maximumSize).map(Content.init)
+    }
+    guard let stored = stored ?? nil else { return nil }
+    try? enforce(stored)
+    return stored
+  }
+
+  private func enforce(_ list: Content) throws {
+    try current.withLock { current in
+      guard list != current else { return }
+      guard list.serial > current.serial else {
+        throw HostError(
+          .listOutdated,
+          "the list has serial \(list.serial), and \(current.serial) is in force: a new list needs a higher number.")
+      }
+      current = list
+      source.replace(with: list.rules)
+    }
+  }
+
+  @discardableResult
+  private func attempt<Value>(_ failure: Logger.Message, _ work: () throws -> Value) -> Value? {
+    do { return try work() } catch {
+      logger.warning(failure, metadata: [LogKey.error: "\(error.redacted)", "file": "\(file.path)"])
+      return nil
+    }
+  }
+}

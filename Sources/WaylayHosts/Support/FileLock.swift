@@ -1,0 +1,20 @@
+/// An exclusive lock among processes, by a file that stays (`flock`).
+struct FileLock {
+  private let descriptor: Int32
+
+  /// Waits for the lock.
+  init(_ path: String) throws {
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.failure() }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else {
+        defer { close(descriptor) }
+        throw Self.failure()
+      }
+    }
+  }
+
+  func release() { close(descriptor) }
+
+  private static func failure() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+}

@@ -35,7 +35,7 @@ public final class HostRewriter: RequestInterceptor {
   package let policy: Policy
   let cache: ResolutionCache?
   let health: HostHealth
-  package let clock: HostClock
+  let clock: HostClock
   let reporter: HostReporter
   private let transports = Locked<[KnownTransport]>([])
 
@@ -156,6 +156,9 @@ public final class HostRewriter: RequestInterceptor {
     reporter.count { $0.failures += 1 }
     reporter.happened(.failed, request: request, host: authority.host, error: error)
   }
+
+  /// The time of the rewriter's clock.
+  package var now: Duration { clock.time() }
 
   /// Keeps a weak reference to a transport, for when the network changes.
   package func remember(_ transport: any Transport) {

@@ -332,5 +332,5 @@ extension CacheEngine {
 
 extension Duration {
   /// In seconds.
-  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

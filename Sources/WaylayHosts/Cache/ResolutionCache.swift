@@ -34,13 +34,13 @@ public final class ResolutionCache: HostResolver {
 
   /// The answer that is available without waiting, if any; it is looked up again in the background when due. Also `nil`
   /// for a host whose lookup failed: ``lookUp(_:)`` throws that error, without waiting either.
-  package func cached(_ authority: HostAuthority) -> CachedResolution? { engine.cached(authority) }
+  func cached(_ authority: HostAuthority) -> CachedResolution? { engine.cached(authority) }
 
   /// The names that may have private addresses.
   var privateHosts: [HostPattern] { engine.options.privateHosts }
 
   /// The cached answer, or that of the resolver.
-  package func lookUp(_ authority: HostAuthority) async throws -> CachedResolution {
+  func lookUp(_ authority: HostAuthority) async throws -> CachedResolution {
     try await engine.lookUp(authority)
   }
 
@@ -72,14 +72,14 @@ public final class ResolutionCache: HostResolver {
 }
 
 /// An answer as a cache gives it.
-package struct CachedResolution: Sendable, Hashable {
-  package let resolution: HostResolution
+struct CachedResolution: Sendable, Hashable {
+  let resolution: HostResolution
   /// The time since the resolver gave the answer; `nil` for the addresses of a rule.
-  package let age: Duration?
+  let age: Duration?
   /// Whether the answer has expired, and is used because nothing better is available (RFC 8767).
-  package let isStale: Bool
+  let isStale: Bool
   /// Whether the answer was cached, so that no resolver had to be waited for.
-  package let isCached: Bool
+  let isCached: Bool
 }
 
 extension ResolutionCache {

@@ -27,9 +27,9 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
     /// A human-readable summary of its record: `proven`, `untried`, `banned: certificate refused`.
     package let state: String
     /// The smoothed time for connecting and the TLS handshake.
-    package let handshake: Duration?
+    let handshake: Duration?
     /// How long the address is banned from now on; `nil` if it is not.
-    package let ban: Duration?
+    let ban: Duration?
   }
 
   /// The summary and the table.

@@ -90,13 +90,13 @@ final class HostReporter: Sendable {
 }
 
 /// The metadata keys of a log line, in addition to those of `LogKey`. They are stable: filter on them.
-package enum HostLogKey {
+enum HostLogKey {
   /// The host of the request.
-  package static let host = "waylay.host"
+  static let host = "waylay.host"
   /// The dialed address and port.
-  package static let address = "waylay.address"
+  static let address = "waylay.address"
   /// The source of the address.
-  package static let source = "waylay.address.source"
+  static let source = "waylay.address.source"
   /// The outcome of the attempt.
-  package static let outcome = "waylay.attempt.outcome"
+  static let outcome = "waylay.attempt.outcome"
 }

@@ -24,7 +24,7 @@ public struct HostCandidate: Hashable, Sendable, CustomStringConvertible {
   public var description: String { endpoint.description }
 
   /// The address and the port, whatever the source.
-  package var endpoint: HostEndpoint { HostEndpoint(address, dialing: port) }
+  var endpoint: HostEndpoint { HostEndpoint(address, dialing: port) }
 }
 
 /// An attempt to get a response, from an address or by the system fallback.
@@ -68,7 +68,7 @@ extension HostAttempt: CustomStringConvertible {
 
 extension Duration {
   /// Milliseconds with one digit after the point, as tables and logs show them.
-  package var milliseconds: String {
+  var milliseconds: String {
     let tenths = components.seconds * 10_000 + components.attoseconds / 100_000_000_000_000
     return "\(tenths / 10).\(abs(tenths % 10))"
   }

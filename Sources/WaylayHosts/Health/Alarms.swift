@@ -1,9 +1,9 @@
 /// Wakes requests that wait for an address: at a time of theirs, and when another request has found an address silent.
 ///
 /// One timer serves all requests of a rewriter: a request that is answered in time costs an entry in a table.
-package final class Alarms: Sendable {
+final class Alarms: Sendable {
   /// What an alarm wakes.
-  package protocol Sleeper: AnyObject, Sendable {
+  protocol Sleeper: AnyObject, Sendable {
     func wake()
   }
 
@@ -17,7 +17,7 @@ package final class Alarms: Sendable {
   private let clock: HostClock
   private let state = Locked(State())
 
-  package init(clock: HostClock) {
+  init(clock: HostClock) {
     self.clock = clock
   }
 
@@ -26,7 +26,7 @@ package final class Alarms: Sendable {
   }
 
   /// Has a sleeper woken by ``wakeAll()``, and at a time, unless it is woken earlier anyway; until it is removed.
-  package func set(_ sleeper: any Sleeper, at time: Duration?) {
+  func set(_ sleeper: any Sleeper, at time: Duration?) {
     state.withLock { state in
       let known = state.sleepers[ObjectIdentifier(sleeper)]?.time
       state.sleepers[ObjectIdentifier(sleeper)] = (sleeper, [known, time].compactMap(\.self).min())
@@ -34,12 +34,12 @@ package final class Alarms: Sendable {
     }
   }
 
-  package func remove(_ sleeper: any Sleeper) {
+  func remove(_ sleeper: any Sleeper) {
     state.withLock { _ = $0.sleepers.removeValue(forKey: ObjectIdentifier(sleeper)) }
   }
 
   /// Has everybody look at what is known now.
-  package func wakeAll() {
+  func wakeAll() {
     for entry in state.withLock({ Array($0.sleepers.values) }) { entry.sleeper.wake() }
   }
 

@@ -1,5 +1,5 @@
 /// What was learnt about the addresses of hosts: times, failures, bans. Safe from any thread.
-package final class HostHealth: Sendable {
+final class HostHealth: Sendable {
   fileprivate struct State {
     var authorities: [HostAuthority: [HostEndpoint: AddressRecord]] = [:]
     /// What is known of an address whatever the host: that nobody answers there, or late.
@@ -16,11 +16,11 @@ package final class HostHealth: Sendable {
   private let clock: HostClock
   private let state = Locked(State())
   /// The attempts at addresses of which nothing is known.
-  package let probes = Probes()
+  let probes = Probes()
   /// Wakes the requests that wait for an address.
-  package let alarms: Alarms
+  let alarms: Alarms
 
-  package init(policy: HostRewriter.Policy, clock: HostClock, capacity: Int = 4096) {
+  init(policy: HostRewriter.Policy, clock: HostClock, capacity: Int = 4096) {
     self.policy = policy
     self.clock = clock
     self.capacity = capacity
@@ -28,7 +28,7 @@ package final class HostHealth: Sendable {
   }
 
   /// What is known of the candidates, in their order.
-  package func records(of candidates: [HostCandidate], at authority: HostAuthority) -> [AddressRecord] {
+  func records(of candidates: [HostCandidate], at authority: HostAuthority) -> [AddressRecord] {
     state.withLock { state in
       let known = state.authorities[authority]
       if known == nil, state.shared.isEmpty { return Array(repeating: AddressRecord(), count: candidates.count) }
@@ -40,10 +40,10 @@ package final class HostHealth: Sendable {
   }
 
   /// Which network it is: what fails in one says nothing in the next.
-  package var epoch: Int { state.withLock { $0.epoch } }
+  var epoch: Int { state.withLock { $0.epoch } }
 
   /// Whether an address has answered, and nothing speaks against it.
-  package func isProven(_ candidate: HostCandidate, at authority: HostAuthority) -> Bool {
+  func isProven(_ candidate: HostCandidate, at authority: HostAuthority) -> Bool {
     let now = clock.time()
     return state.withLock {
       $0.authorities[authority]?[candidate.endpoint].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil }
@@ -52,19 +52,19 @@ package final class HostHealth: Sendable {
   }
 
   /// When an address last answered, and was last silent.
-  package func contact(with candidate: HostCandidate, at authority: HostAuthority) -> AddressRecord.Contact {
+  func contact(with candidate: HostCandidate, at authority: HostAuthority) -> AddressRecord.Contact {
     state.withLock { $0.authorities[authority]?[candidate.endpoint]?.contact } ?? .init()
   }
 
   /// An address was silent while another one answered: requests that wait for it need not find that out by themselves.
-  package func silent(_ candidate: HostCandidate, at authority: HostAuthority) {
+  func silent(_ candidate: HostCandidate, at authority: HostAuthority) {
     let now = clock.time()
     change(candidate, at: authority) { $0.contact.lastSilence = now }
     alarms.wakeAll()
   }
 
   /// When an attempt that begins now counts as late.
-  package func deadline(of candidate: HostCandidate, at authority: HostAuthority) -> Duration {
+  func deadline(of candidate: HostCandidate, at authority: HostAuthority) -> Duration {
     let (pace, own) = state.withLock { ($0.pace, $0.authorities[authority]?[candidate.endpoint]?.smoothed) }
     return pace.deadline(own: own, limits: policy.deadlines)
   }
@@ -72,7 +72,7 @@ package final class HostHealth: Sendable {
   /// An address has answered: its failures and its ban are forgotten.
   ///
   /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
-  package func responded(_ candidate: HostCandidate, at authority: HostAuthority, handshake: Duration?) {
+  func responded(_ candidate: HostCandidate, at authority: HostAuthority, handshake: Duration?) {
     let now = clock.time()
     change(candidate, at: authority) { $0.responded(in: handshake, at: now) }
     state.withLock { state in
@@ -82,14 +82,14 @@ package final class HostHealth: Sendable {
   }
 
   /// Another address was connected first.
-  package func superseded(_ candidate: HostCandidate, at authority: HostAuthority, after time: Duration) {
+  func superseded(_ candidate: HostCandidate, at authority: HostAuthority, after time: Duration) {
     let now = clock.time()
     change(candidate, at: authority) { $0.superseded(after: time, at: now) }
     if time >= Self.lateness { share(candidate) { $0.superseded(after: time, at: now) } }
   }
 
   /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
-  package func late(_ candidate: HostCandidate, at authority: HostAuthority) {
+  func late(_ candidate: HostCandidate, at authority: HostAuthority) {
     change(candidate, at: authority) { $0.late() }
   }
 
@@ -99,7 +99,7 @@ package final class HostHealth: Sendable {
   /// - Parameter begin: When the attempt began; `nil` counts it in any case.
   /// - Returns: The ban, if it is a new one.
   @discardableResult
-  package func failed(
+  func failed(
     _ candidate: HostCandidate, at authority: HostAuthority, _ outcome: OpenEnum<HostAttempt>,
     since begin: Duration? = nil
   ) -> AddressBan? {
@@ -119,13 +119,13 @@ package final class HostHealth: Sendable {
   }
 
   /// An address has failed in a way that need not be its own fault: others are preferred until it answers again.
-  package func demoted(_ candidate: HostCandidate, at authority: HostAuthority) {
+  func demoted(_ candidate: HostCandidate, at authority: HostAuthority) {
     let now = clock.time()
     change(candidate, at: authority) { $0.failed(nil, at: now) }
   }
 
   /// The network is another one: bans, times and the pace belonged to the one before.
-  package func networkChanged() {
+  func networkChanged() {
     state.withLock { $0 = State(epoch: $0.epoch + 1) }
   }
 
@@ -172,28 +172,28 @@ extension HostHealth.State {
 }
 
 /// What is known of one address of one host.
-package struct AddressRecord: Sendable, Hashable {
+struct AddressRecord: Sendable, Hashable {
   /// The measured time to connect and agree on TLS, smoothed (an exponentially weighted moving average).
-  package private(set) var smoothed: Duration?
+  private(set) var smoothed: Duration?
   /// Whether it has answered before, and nothing has spoken against it since.
-  package private(set) var isProven = false
+  private(set) var isProven = false
   /// Whether a request has found it late since, and nobody knows yet whose fault that is.
-  package private(set) var isLate = false
+  private(set) var isLate = false
   /// Failures since it answered last.
-  package private(set) var failures = 0
+  private(set) var failures = 0
   /// How often another address was connected first, since it answered last.
-  package private(set) var timesSuperseded = 0
+  private(set) var timesSuperseded = 0
   /// When it was last used, or failed.
-  package private(set) var lastUse: Duration = .zero
+  private(set) var lastUse: Duration = .zero
   /// When it failed last.
-  package private(set) var lastFailure: Duration?
+  private(set) var lastFailure: Duration?
   /// When it answered last, and when it was found silent.
-  package fileprivate(set) var contact = Contact()
+  fileprivate(set) var contact = Contact()
   /// The ban, which may be over.
-  package private(set) var ban: AddressBan?
+  private(set) var ban: AddressBan?
 
   /// The ban, if it is in force.
-  package func ban(at now: Duration) -> AddressBan? {
+  func ban(at now: Duration) -> AddressBan? {
     ban.flatMap { $0.until > now ? $0 : nil }
   }
 
@@ -240,41 +240,41 @@ package struct AddressRecord: Sendable, Hashable {
 
 extension AddressRecord {
   /// When an address answered last, and when it last did not although it should have.
-  package struct Contact: Sendable, Hashable {
-    package var lastResponse: Duration?
-    package var lastSilence: Duration?
+  struct Contact: Sendable, Hashable {
+    var lastResponse: Duration?
+    var lastSilence: Duration?
 
     /// Whether it was found silent since, and has not answered after that.
-    package func isSilent(since time: Duration) -> Bool {
+    func isSilent(since time: Duration) -> Bool {
       lastSilence.map { $0 >= time && $0 > lastResponse ?? .zero } ?? false
     }
   }
 }
 
 /// Why and for how long an address is tried only when everything else has failed.
-package struct AddressBan: Sendable, Hashable {
+struct AddressBan: Sendable, Hashable {
   /// What it did.
-  package let cause: OpenEnum<HostAttempt>
+  let cause: OpenEnum<HostAttempt>
   /// When the ban ends, by the clock of the health records.
-  package let until: Duration
+  let until: Duration
 
   /// Whether it also ends with the network.
-  package var isSuspectedHijack: Bool { cause.isSuspectedHijack }
+  var isSuspectedHijack: Bool { cause.isSuspectedHijack }
 }
 
 /// How long it takes to connect and agree on TLS in this network, over all addresses: what deadlines follow.
 ///
 /// Mean and mean deviation as TCP estimates round trips (RFC 6298, section 2), so that a slow network gets long
 /// deadlines and bans nobody.
-package struct HandshakePace: Sendable, Hashable {
+struct HandshakePace: Sendable, Hashable {
   private var mean: Duration?
   private var deviation: Duration = .zero
 
   /// Makes a pace that has measured nothing.
-  package init() {}
+  init() {}
 
   /// Adds a measurement.
-  package mutating func add(_ time: Duration) {
+  mutating func add(_ time: Duration) {
     guard let mean else {
       (self.mean, deviation) = (time, time / 2)
       return
@@ -287,7 +287,7 @@ package struct HandshakePace: Sendable, Hashable {
   /// How long to wait for an address before it counts as late.
   ///
   /// - Parameter own: What was measured of the address itself.
-  package func deadline(own: Duration?, limits: HostRewriter.Policy.Deadlines) -> Duration {
+  func deadline(own: Duration?, limits: HostRewriter.Policy.Deadlines) -> Duration {
     guard let mean else { return limits.initial }
     let wanted = max(mean * 2 + deviation * 4, (own ?? .zero) * 4)
     return min(max(wanted, limits.minimum), limits.maximum)

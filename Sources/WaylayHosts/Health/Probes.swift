@@ -2,15 +2,15 @@
 ///
 /// Without this a hundred requests at once would each find out by themselves that an address is bad, and wait for each
 /// other's connections meanwhile. Safe from any thread.
-package final class Probes: Sendable {
+final class Probes: Sendable {
   /// What is tried: an address of a host.
-  package struct Target: Hashable, Sendable {
+  struct Target: Hashable, Sendable {
     let authority: HostAuthority
     let endpoint: HostEndpoint
   }
 
   /// What a probe came to.
-  package enum Conclusion: Sendable {
+  enum Conclusion: Sendable {
     /// The address was connected and verified: the others may go there.
     case connected
     /// It failed, and is not to be tried again now.
@@ -22,7 +22,7 @@ package final class Probes: Sendable {
   }
 
   /// What a request may do at an address.
-  package enum Permit: Sendable {
+  enum Permit: Sendable {
     /// Try it, and report the outcome for all.
     case granted(Probe)
     /// Another request has tried it, with this outcome: `connected`, `failed` or `late`.
@@ -43,12 +43,12 @@ package final class Probes: Sendable {
 
   private let state = Locked(State())
 
-  package init() {}
+  init() {}
 
   /// Returns at once when no request is trying the address, or it was connected; otherwise when the outcome is known.
   ///
   /// A task that is cancelled meanwhile gets `abandoned`.
-  package func permit(for target: Target) async -> Permit {
+  func permit(for target: Target) async -> Permit {
     let number = state.withLock { state in
       state.last += 1
       return state.last
@@ -102,7 +102,7 @@ package final class Probes: Sendable {
   }
 
   /// The attempt at an address for all. When it is released without a conclusion, the next request tries.
-  package final class Probe: Sendable {
+  final class Probe: Sendable {
     private let probes: Probes
     private let target: Target
     private let isOver = Locked(false)
@@ -117,13 +117,13 @@ package final class Probes: Sendable {
     }
 
     /// The connection is open and verified.
-    package func connected() {
+    func connected() {
       guard !isOver.withLock({ $0 }) else { return }
       probes.connected(target)
     }
 
     /// Reports the outcome; only the first report counts.
-    package func end(_ conclusion: Conclusion) {
+    func end(_ conclusion: Conclusion) {
       let isFirst = isOver.withLock { isOver in
         defer { isOver = true }
         return !isOver

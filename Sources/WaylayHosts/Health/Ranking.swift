@@ -3,18 +3,18 @@
 /// Proven addresses by their measured time, then those of which nothing is known, then those that others have
 /// overtaken, at last the banned ones, the one that failed longest ago first. Within each group the families alternate
 /// (RFC 8305, section 4).
-package struct Ranking: Sendable {
-  package struct Entry: Sendable, Hashable {
-    package let candidate: HostCandidate
-    package let record: AddressRecord
-    package let ban: AddressBan?
+struct Ranking: Sendable {
+  struct Entry: Sendable, Hashable {
+    let candidate: HostCandidate
+    let record: AddressRecord
+    let ban: AddressBan?
   }
 
   /// In the order in which they are tried.
-  package let entries: [Entry]
+  let entries: [Entry]
 
   /// Ranks candidates. The order of equals is kept.
-  package init(_ candidates: [HostCandidate], records: [AddressRecord], at now: Duration) {
+  init(_ candidates: [HostCandidate], records: [AddressRecord], at now: Duration) {
     let entries = zip(candidates, records).map { Entry(candidate: $0, record: $1, ban: $1.ban(at: now)) }
     guard entries.count > 1 else {
       self.entries = entries
@@ -60,7 +60,7 @@ extension Ranking.Entry {
   }
 
   /// What is known of it, for a person.
-  package var state: String {
+  var state: String {
     if let ban { return "banned: \(ban.cause)" }
     if record.isProven { return "proven" }
     if record.failures > 0 { return "failed before" }

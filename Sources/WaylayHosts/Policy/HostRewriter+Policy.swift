@@ -19,7 +19,7 @@ extension HostRewriter {
     /// When an address counts as late.
     package var deadlines = Deadlines()
     /// How long an address is banned after a failure. A banned address is tried last.
-    package var bans = Bans()
+    var bans = Bans()
     /// How long an address that has received the request may take, from its connection to the head of its response.
     /// After that, one other address is tried concurrently, or the same one again if the connection was reused; at most
     /// a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
@@ -54,14 +54,14 @@ extension HostRewriter {
     }
 
     /// How long an address is banned after a failure. A banned address is tried last.
-    package struct Bans: Hashable, Sendable {
+    struct Bans: Hashable, Sendable {
       /// The ban after a network failure, doubled with each further one, up to ``longest``.
-      package var network: Duration = .seconds(30)
+      var network: Duration = .seconds(30)
       /// The longest ban after network failures.
-      package var longest: Duration = .seconds(600)
+      var longest: Duration = .seconds(600)
       /// The ban after a response that was probably not the host's own; it also ends with
       /// ``HostRewriter/networkChanged()``.
-      package var suspectedHijack: Duration = .seconds(3600)
+      var suspectedHijack: Duration = .seconds(3600)
 
       func duration(of outcome: OpenEnum<HostAttempt>, failures: Int) -> Duration {
         if outcome.isSuspectedHijack { return suspectedHijack }

@@ -1,14 +1,14 @@
 /// A clock as this module uses it: the time since some start, the date, and waiting.
 ///
 /// Made of the clock that an app gives, which knows no date: the date goes with the time, from that of the making on.
-package struct HostClock: Clock {
+struct HostClock: Clock {
   /// The time since some start; it never goes back, and goes on while the machine sleeps.
-  package let time: @Sendable () -> Duration
+  let time: @Sendable () -> Duration
   /// The date, for what outlives the process.
-  package let date: @Sendable () -> Date
+  let date: @Sendable () -> Date
   private let wait: @Sendable (_ duration: Duration) async throws -> Void
 
-  package init(
+  init(
     now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
     sleep: @escaping @Sendable (_ duration: Duration) async throws -> Void
   ) {
@@ -17,7 +17,7 @@ package struct HostClock: Clock {
     wait = sleep
   }
 
-  package init(_ clock: any Clock<Duration>) {
+  init(_ clock: any Clock<Duration>) {
     switch clock {
     case let clock as HostClock: self = clock
     case is ContinuousClock: self = .system
@@ -34,28 +34,28 @@ package struct HostClock: Clock {
   }
 
   /// The machine's clock.
-  package static let system: HostClock = {
+  static let system: HostClock = {
     let start = ContinuousClock.now
     return HostClock(
       now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: min($0, .seconds(1e9))) })
   }()
 
   /// Waits so long, or throws `CancellationError` as soon as the task is cancelled.
-  package func sleep(_ duration: Duration) async throws { try await wait(duration) }
+  func sleep(_ duration: Duration) async throws { try await wait(duration) }
 }
 
 extension HostClock {
-  package struct Instant: InstantProtocol {
+  struct Instant: InstantProtocol {
     let offset: Duration
 
-    package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    package func duration(to other: Instant) -> Duration { other.offset - offset }
-    package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Duration { other.offset - offset }
+    static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
   }
 
-  package var now: Instant { Instant(offset: time()) }
-  package var minimumResolution: Duration { .nanoseconds(1) }
-  package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+  var now: Instant { Instant(offset: time()) }
+  var minimumResolution: Duration { .nanoseconds(1) }
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try await sleep(deadline.offset - time())
   }
 }

@@ -44,7 +44,7 @@ extension HostResolver {
   /// Does nothing.
   public func networkChanged() {}
 
-  package func resolve(_ authority: HostAuthority) async throws -> HostResolution {
+  func resolve(_ authority: HostAuthority) async throws -> HostResolution {
     try await resolve(authority.host, port: authority.port)
   }
 }

@@ -209,7 +209,7 @@
       // They hold this, which would never be released otherwise.
       (attempts, winner) = ([], nil)
       if closing, let origin { reset(origin) }
-      record.duration = server.rewriter.clock.time() - start
+      record.duration = server.rewriter.now - start
       server.records.send { record }
     }
 

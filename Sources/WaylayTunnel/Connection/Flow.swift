@@ -73,7 +73,7 @@
     init(_ server: TunnelServer, _ client: any Channel, _ kind: Kind, _ authority: HostAuthority, _ way: Way) {
       (self.server, self.client, self.kind, self.authority, self.way) = (server, Side(client), kind, authority, way)
       loop = client.eventLoop
-      start = server.rewriter.clock.time()
+      start = server.rewriter.now
       record = TunnelRecord(host: authority.host.description, port: authority.port)
     }
 
@@ -138,7 +138,7 @@
         record.failure = (error as? TransportError)?.message ?? "\(type(of: error))"
       }
       if case .route(let endpoint) = way, let error = error as? TransportError {
-        server.routes.failed(endpoint, error, at: server.rewriter.clock.time())
+        server.routes.failed(endpoint, error, at: server.rewriter.now)
       }
       refuse((error as? URLError)?.code == .timedOut ? .late : .failed(record.failure ?? ""))
     }
@@ -232,7 +232,7 @@
     func reject(byAlert: Bool) {
       guard case .shown = trust, let winner else { return }
       trust = .settled
-      let now = server.rewriter.clock.time()
+      let now = server.rewriter.now
       guard server.routes.rejected(taken(winner), since: start, at: now, byAlert: byAlert) else {
         return winner.fail(CancellationError())
       }

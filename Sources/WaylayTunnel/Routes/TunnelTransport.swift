@@ -55,7 +55,7 @@
       let server = try await tunnel.running()
       let inner = try inner(for: endpoint, server)
       tunnel.routes.limit(endpoint, to: route.connectTimeout)
-      let begin = tunnel.rewriter.clock.time()
+      let begin = tunnel.rewriter.now
       var bareRequest = request
       bareRequest.route = nil
       do {
@@ -83,7 +83,7 @@
     }
 
     private func inner(for endpoint: RouteTable.Endpoint, _ server: TunnelServer) throws -> any Transport {
-      let now = tunnel.rewriter.clock.time()
+      let now = tunnel.rewriter.now
       let (port, user) = (server.port, tunnel.routes.name(of: endpoint))
       var dropped: [any Transport] = []
       defer { _ = dropped }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("A cache's file", .timeLimit(.minutes(5)))
 struct CacheFileTests {

@@ -1,6 +1,6 @@
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("Hosts that are looked up before anybody asks", .timeLimit(.minutes(5)))
 struct PrefetchTests {

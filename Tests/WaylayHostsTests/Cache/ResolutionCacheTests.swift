@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 /// A cache with a clock and a resolver that do what a test says.
 struct CacheBench {

@@ -1,6 +1,6 @@
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("Answers whose time is over (RFC 8767)", .timeLimit(.minutes(5)))
 struct StaleTests {

@@ -3,7 +3,7 @@ import Logging
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("What the rewriter tells", .timeLimit(.minutes(5)))
 struct ExplanationTests {

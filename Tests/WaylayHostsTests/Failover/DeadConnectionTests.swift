@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
   import WaylayCore
-  import WaylayHosts
+  @testable import WaylayHosts
 
   /// Connections on which nothing comes any more, as after a NAT has forgotten them.
   @Suite("Connections that have died", .timeLimit(.minutes(5)))

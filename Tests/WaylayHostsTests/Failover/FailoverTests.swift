@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("Failover", .timeLimit(.minutes(5)))
 struct FailoverTests {

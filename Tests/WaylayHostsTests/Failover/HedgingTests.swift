@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("A slow answer, and a second server that is asked", .timeLimit(.minutes(5)))
 struct HedgingTests {

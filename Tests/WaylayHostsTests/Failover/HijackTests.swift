@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
   import WaylayCore
-  import WaylayHosts
+  @testable import WaylayHosts
 
   /// On real servers: `.test` names do not exist in any resolver, so what is answered was routed.
   @Suite("Hijackers on loopback", .timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 /// What an address teaches that has answered, or has been verified, and then fails.
 @Suite("Addresses that fail after they were verified", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("Health of addresses", .timeLimit(.minutes(5)))
 struct HealthTests {

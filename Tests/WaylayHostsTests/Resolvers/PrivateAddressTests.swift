@@ -1,6 +1,6 @@
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("A public name with a private address", .timeLimit(.minutes(5)))
 struct PrivateAddressTests {

@@ -1,5 +1,5 @@
 import Testing
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("A chain of resolvers", .timeLimit(.minutes(5)))
 struct ResolverChainTests {

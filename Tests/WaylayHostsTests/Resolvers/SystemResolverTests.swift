@@ -1,5 +1,5 @@
 import Testing
-import WaylayHosts
+@testable import WaylayHosts
 
 @Suite("The system's resolver", .timeLimit(.minutes(5)))
 struct SystemResolverTests {

@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
   import WaylayCore
-  import WaylayHosts
+  @testable import WaylayHosts
 
   /// URLs whose host is the literal of an address.
   @Suite("Literals in URLs", .timeLimit(.minutes(5)))

@@ -102,6 +102,6 @@ struct RulesTests {
       }
     }
     source.replace(with: .none)
-    #expect(try source.match(names.0, port: 443) == nil)
+    #expect(source.match(names.0, port: 443) == nil)
   }
 }

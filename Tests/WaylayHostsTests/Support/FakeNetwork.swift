@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 /// The rest of a chain, made up: each address does what it was told to. Nothing of it takes time but what a clock says.
 final class FakeNetwork: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import WaylayHosts
+@testable import WaylayHosts
 
 @testable import WaylayCore
 

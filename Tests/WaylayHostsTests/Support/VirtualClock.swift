@@ -1,5 +1,5 @@
 import WaylayCore
-import WaylayHosts
+@testable import WaylayHosts
 
 /// A clock that only moves when it is told to.
 final class VirtualClock: Sendable {

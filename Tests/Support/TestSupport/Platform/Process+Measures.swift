@@ -33,16 +33,20 @@ package import Foundation
       _ = setrlimit(files, &limit)
     }
 
-    /// Lets this process write no file beyond so many bytes: a write fails then, as on a full disk.
-    package static func limitFiles(toBytes count: UInt) {
+    /// Lets this process write no file beyond so many bytes meanwhile: a write fails then, as on a full disk.
+    package static func limitingFiles<Result>(toBytes count: UInt, _ body: () throws -> Result) rethrows -> Result {
       signal(SIGXFSZ, SIG_IGN)
-      var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
       #if canImport(Glibc) && !canImport(Darwin)
         let size = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
       #else
         let size = RLIMIT_FSIZE
       #endif
+      var old = rlimit()
+      require(getrlimit(size, &old) == 0, "the limit is unknown")
+      var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: old.rlim_max)
       require(setrlimit(size, &limit) == 0, "the limit is refused")
+      defer { require(setrlimit(size, &old) == 0, "the limit stays") }
+      return try body()
     }
 
     #if !canImport(Darwin)

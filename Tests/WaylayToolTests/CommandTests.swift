@@ -118,7 +118,7 @@
         let dump = try await waylay("--experimental-dump-help")
         let commands = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.all
         // The root, three groups, tunnel and watch, and what is in har, archive and hosts.
-        #expect(commands.count == 18)
+        #expect(commands.count == 16)
         for command in commands {
           let name = command.commandName
           #expect(manual.contains(name), "\(command.path) is not in the manual: Scripts/manual.sh writes it anew")

@@ -1,7 +1,7 @@
 import Foundation
-@testable import WaylayHosts
 
 @testable import WaylayCore
+@testable import WaylayHosts
 
 /// A clock that only moves when it is told to, and can be waited for: until somebody sleeps.
 final class StepClock: Sendable {

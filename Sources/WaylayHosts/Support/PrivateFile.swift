@@ -34,7 +34,13 @@ struct PrivateFile: Sendable {
     return try file.read(upToCount: limit) ?? Data()
   }
 
-  func write(_ contents: Data) throws { try AtomicFile.replace(url.path, with: contents) }
+  func write(_ contents: Data) throws {
+    var status = stat()
+    guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw HostError(.fileRefused, "the file \(url.path) is not written: it is not a file.")
+    }
+    try AtomicFile.replace(url.path, with: contents)
+  }
 
   private static func failure() -> any Error {
     POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)

@@ -100,6 +100,29 @@
       }
     }
 
+    @Test("writes into standard output, a pipe and what a link leads to, and each stays what it is")
+    func nodes() async throws {
+      try await Tool.with { waylay in
+        try Self.archive([Self.entry(1), Self.entry(2)]).write(to: waylay.file("a.har"))
+        #expect(try await waylay("har", "redact", "/./a.har", "-o", "/./b.har").code == 0)
+        let copy = try waylay.text("b.har")
+        for name in ["-", "/dev/stdout"] {
+          let end = try await waylay("har", "redact", "/./a.har", "-o", name)
+          #expect(end.code == 0 && end.output == copy, "\(name): \(end)")
+        }
+        let script = """
+          cd "$1"; mkfifo pipe; ln -s later link; chmod 640 b.har
+          cat pipe >seen & "$0" har redact a.har -o pipe --force >/dev/null; wait $!
+          "$0" har redact a.har -o link >/dev/null; "$0" har to-curl a.har -o b.har --force
+          "$0" har redact a.har -o - | head -c 5; echo
+          cmp seen later && [ -p pipe ] && [ -h link ] && find b.har -perm 640 && find later -perm 600; ls -A
+          """
+        let end = try await waylay.shell(script, waylay.folder.path)
+        let names = ["{\"log", "b.har", "later", "a.har", "b.har", "later", "link", "pipe", "seen"]
+        #expect(end.output == names.map { $0 + "\n" }.joined() && end.errors.isEmpty, "\(end)")
+      }
+    }
+
     @Test("to-stubs writes stubs that answer as the archive's servers did")
     func stubs() async throws {
       try await Tool.with { waylay in

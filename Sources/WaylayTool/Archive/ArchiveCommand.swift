@@ -68,7 +68,7 @@
       @OptionGroup var common: CommonOptions
 
       func run() async throws {
-        let output = try target.file()
+        let output = target.file
         let store = try archive.forReading()
         let entries = try await store.list(
           UInt64(what).map { number in .entries { $0.id.number == number } } ?? .url(Addresses.url(what))

@@ -10,12 +10,14 @@
 
   /// A file that is written in place of standard output.
   struct FileOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, whole or not at all.", valueName: "file"))
+    @Option(
+      name: .shortAndLong,
+      help: ArgumentHelp("Write to this file, whole or not at all; - is standard output.", valueName: "file"))
     var output: String?
     @Flag(help: "Replace files that are there already.") var force = false
 
     /// The file, if one is wanted.
-    func file() throws -> OutputFile? { try output.map { try OutputFile($0, mayReplace: force) } }
+    var file: OutputFile? { output.map { OutputFile($0, mayReplace: force) } }
   }
 
   /// What is taken out of traffic before it is printed or written.

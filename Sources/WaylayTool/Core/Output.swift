@@ -11,19 +11,10 @@
 
     /// Writes bytes to standard output.
     static func write(_ data: Data) throws {
-      try data.withUnsafeBytes { bytes in
-        var rest = bytes[...]
-        while !rest.isEmpty {
-          let count = WaylayCore.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-          if count >= 0 {
-            rest = rest.dropFirst(count)
-          } else if errno == EPIPE {
-            throw Closed()
-          } else if errno != EINTR && errno != EAGAIN {
-            throw ToolFailure(
-              .files, "output", "standard output cannot be written: \(String(cString: strerror(errno))).")
-          }
-        }
+      do { try AtomicFile.write(data, to: STDOUT_FILENO, "standard output") } catch {
+        guard error.code != EPIPE else { throw Closed() }
+        throw ToolFailure(
+          .files, "output", "standard output cannot be written: \(String(cString: strerror(error.code))).")
       }
     }
 
@@ -138,78 +129,42 @@
     }
   }
 
-  /// A file that a command writes: it is there when it is whole, and takes nobody's place unless it may.
+  /// A file that a command writes: whole or not at all, and in place of another one only if it may.
   struct OutputFile {
-    let url: URL
+    let path: String
     let mayReplace: Bool
-    /// Where it is written until it is whole: beside its place.
-    let draft: URL
 
-    /// Prepares a file.
-    ///
-    /// - Throws: ``ToolFailure`` when there is one already and it must not be replaced, or the folder is missing.
-    init(_ path: String, mayReplace: Bool) throws {
-      url = URL(fileURLWithPath: path)
+    init(_ path: String, mayReplace: Bool) {
+      // As other programs name it.
+      self.path = path == "-" ? "/dev/stdout" : path
       self.mayReplace = mayReplace
-      let folder = url.deletingLastPathComponent()
-      draft = folder.appendingPathComponent(".\(url.lastPathComponent.prefix(100)).\(UUID().uuidString)")
-      var isFolder: ObjCBool = false
-      if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
-        if isFolder.boolValue { throw ToolFailure(.files, "file.exists", "\(path) is a folder: name a file in it.") }
-        if !mayReplace { throw Self.exists(path) }
-      }
-      guard FileManager.default.fileExists(atPath: folder.path) else {
-        throw ToolFailure(.files, "file.noFolder", "the folder of \(path) does not exist: create it first.")
-      }
-      Drafts.add(draft)
     }
 
-    private static func exists(_ path: String) -> ToolFailure {
-      ToolFailure(.files, "file.exists", "\(path) already exists: name another file, or replace it with --force.")
-    }
+    var isStandardOutput: Bool { path == "/dev/stdout" }
 
-    /// Puts the draft in its place.
-    func place() throws {
-      defer { try? FileManager.default.removeItem(at: draft) }
-      if mayReplace {
-        guard rename(draft.path, url.path) == 0 else { throw failure("moved into place") }
-        return
-      }
-      // A link fails where a file has come meanwhile; a rename would replace it.
-      if link(draft.path, url.path) == 0 { return }
-      if errno == EEXIST { throw Self.exists(url.path) }
-      // A file system without links.
-      guard !FileManager.default.fileExists(atPath: url.path) else { throw Self.exists(url.path) }
-      guard rename(draft.path, url.path) == 0 else { throw failure("moved into place") }
-    }
-
-    /// Removes what was written so far.
-    func discard() { try? FileManager.default.removeItem(at: draft) }
-
-    /// Writes all of it.
-    func write(_ data: Data) throws {
-      let handle = try open()
-      do {
-        try handle.write(contentsOf: data)
-        try handle.close()
+    /// Begins to write it.
+    ///
+    /// - Throws: ``ToolFailure`` when it exists and must not be replaced, or cannot be made.
+    func writer(mode: mode_t = 0o666) throws -> AtomicFile.Writer {
+      // A signal that ends the program takes the drafts with it.
+      Drafts.watch
+      do throws(SystemError) {
+        return try AtomicFile.Writer(path, mode: mode, replaces: mayReplace)
       } catch {
-        discard()
-        throw failure("written", error)
+        throw failure(error)
       }
-      try place()
     }
 
-    /// The draft, to be written piece by piece.
-    func open() throws -> FileHandle {
-      let descriptor = WaylayCore.open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      guard descriptor >= 0 else { throw failure("written") }
-      return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    }
-
-    /// That it cannot be written, with the system's reason.
-    func failure(_ what: String, _ error: (any Error)? = nil) -> ToolFailure {
-      let reason = error.map { ($0 as NSError).localizedDescription } ?? String(cString: strerror(errno))
-      return ToolFailure(.files, "file.unwritable", "\(url.path) cannot be \(what): \(reason)")
+    /// The failure of a call, as the program says it.
+    func failure(_ error: SystemError) -> any Error {
+      switch error.code {
+      case EEXIST:
+        ToolFailure(.files, "file.exists", "\(path) already exists: name another file, or replace it with --force.")
+      case EISDIR: ToolFailure(.files, "file.exists", "\(path) is a folder: name a file in it.")
+      case ENOENT: ToolFailure(.files, "file.noFolder", "the folder of \(path) does not exist: create it first.")
+      case EPIPE: Output.Closed()
+      default: ToolFailure(.files, "file.unwritable", "\(path) cannot be written: \(error)")
+      }
     }
   }
 
@@ -221,16 +176,12 @@
         for try await chunk in body { try Output.write(filter?.shown(chunk) ?? chunk) }
         return try Output.write(filter?.end() ?? Data())
       }
+      var writer = try output.writer()
       do {
-        let handle = try output.open()
-        for try await chunk in body {
-          do { try handle.write(contentsOf: chunk) } catch { throw output.failure("written", error) }
-        }
-        try handle.close()
-        try output.place()
-      } catch {
-        output.discard()
-        throw error
+        for try await chunk in body { try writer.write(chunk) }
+        try writer.commit()
+      } catch let error as SystemError {
+        throw output.failure(error)
       }
     }
   }

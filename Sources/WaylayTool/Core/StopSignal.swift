@@ -44,30 +44,15 @@
     }
   }
 
-  /// The files that are being written: they go with a program that is ended while it writes them.
+  /// The drafts of files, which go with a program that is ended while it writes them.
   enum Drafts {
-    private static let files = Locked<[URL]>([])
-    private static let watch: Void = StopSignal().onStop { number in
-      for file in files.withLock({ $0 }) { remove(file) }
+    static let watch: Void = StopSignal().onStop { number in
+      AtomicFile.removeDrafts()
       // As it would have ended without all this. This thread may not be one that takes signals.
       signal(number, SIG_DFL)
       kill(getpid(), number)
       sleep(1)
       _exit(128 + number)
-    }
-
-    static func add(_ file: URL) {
-      files.withLock { $0.append(file) }
-      _ = watch
-    }
-
-    /// Removes a draft, and what a `HARWriter` has begun for it beside it.
-    private static func remove(_ file: URL) {
-      let folder = file.deletingLastPathComponent()
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-      for name in names where name == file.lastPathComponent || name.hasPrefix(".\(file.lastPathComponent).") {
-        try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
-      }
     }
   }
 #endif

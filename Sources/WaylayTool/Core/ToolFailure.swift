@@ -23,7 +23,10 @@
     init(_ error: any Error) {
       switch error {
       case let failure as ToolFailure: self = failure
-      case let error as HARError: self.init(.files, "har.\(error.code)", error.message + Self.cause(error.underlying))
+      case let error as HARError:
+        // That of writing has the cause in its message.
+        let cause = error.code == .unwritable ? "" : Self.cause(error.underlying)
+        self.init(.files, "har.\(error.code)", error.message + cause)
       case let error as ArchiveError: self.init(.files, "archive.\(error.code)", Self.text(error))
       case let error as HostError:
         self.init(error.isNetworkFailure ? .network : .failed, "hosts.\(error.code)", Self.text(error))

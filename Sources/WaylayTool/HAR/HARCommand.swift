@@ -29,8 +29,9 @@
       @OptionGroup var secrets: RedactionOptions
 
       func run() throws {
-        let target = try OutputFile(output, mayReplace: force)
+        let target = OutputFile(output, mayReplace: force)
         let (count, report) = try HARFile(file).write(to: target, secrets.redaction)
+        guard !target.isStandardOutput else { return }
         if common.json {
           try Output.json(Report(entries: count, output: output, redacted: report.places))
         } else {
@@ -96,25 +97,23 @@
     ///   - name: That of a text in it.
     ///   - render: Gives the text of an entry; `nil` for one that there is none of.
     func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
-      let output = try target.file()
-      let handle = try output?.open()
+      let output = target.file
+      var writer = try output?.writer()
       do {
-        let (count, all, leftOut) = try write(list, name, to: handle, render)
+        let (count, all, leftOut) = try write(list, name, to: &writer, render)
         guard count + leftOut > 0 || all == 0 else { throw entries.nothing(in: file, of: all) }
         if leftOut > 0 { Output.complain("\(leftOut) of \(all) entries have no response and are left out.") }
-        try handle?.close()
-        try output?.place()
-      } catch {
-        output?.discard()
-        throw error
+        try writer.take()?.commit()
+      } catch let error as SystemError {
+        throw output?.failure(error) ?? error
       }
     }
 
     private func write(
-      _ list: String, _ name: String, to handle: FileHandle?, _ render: (HAR.Entry) -> String?
+      _ list: String, _ name: String, to writer: inout AtomicFile.Writer?, _ render: (HAR.Entry) -> String?
     ) throws -> (count: Int, all: Int, leftOut: Int) {
       func put(_ text: String) throws {
-        if let handle { try handle.write(contentsOf: Data(text.utf8)) } else if !common.json { try Output.text(text) }
+        if writer != nil { try writer?.write(Data(text.utf8)) } else if !common.json { try Output.text(text) }
       }
       var json = common.json ? JSONList(list) : nil
       var (count, leftOut) = (0, 0)
@@ -166,19 +165,18 @@
 
     /// Writes a copy without secrets; returns how many entries it has, and what was done to them.
     func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
+      let file = try target.writer(mode: 0o600)
+      let archive = redaction.outline(of: try HAR(withoutEntriesOf: url))
+      var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: file)
+      var report = RedactionReport()
       do {
-        let archive = redaction.outline(of: try HAR(withoutEntriesOf: url))
-        var writer = try HARWriter(target.draft, archive: archive)
-        var report = RedactionReport()
         let count = try forEach { _, entry in
           try writer.append(redaction.redacted([entry], report: &report)[0])
         }
         try writer.finish()
-        try target.place()
         return (count, report)
-      } catch {
-        target.discard()
-        throw error
+      } catch let error as HARError where (error.underlying as? POSIXError)?.code == .EPIPE {
+        throw Output.Closed()
       }
     }
   }

@@ -76,8 +76,7 @@ let modules: [Target] = [
     ],
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
 
-  // For tests, examples and harnesses.
-
+  // For tests, examples and harnesses:
   // Says how many tests run at a time, before Testing asks.
   .target(name: "CTestWidth", path: "Tests/Support/CTestWidth"),
   // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
@@ -93,7 +92,8 @@ let modules: [Target] = [
       "SwiftASN1", "X509",
     ]),
   module(
-    "TestSupport", in: "Tests/Support", needs: ["CTestWidth", "TestOrigin", "WaylayCore", "WaylayHAR", "Logging"]),
+    "TestSupport", in: "Tests/Support",
+    needs: ["CTestWidth", "TestOrigin", "WaylayCore", "WaylayHAR", "IssueReporting", "Logging"]),
   // The core as it is on Apple platforms, built on Linux: the same files, with the folder Platform/Linux left out and a twin of
   // Platform/Apple/Darwin.swift. What drives it is a model of Apple's loading system.
   .target(

@@ -92,12 +92,7 @@ step "swift test --enable-all-traits"
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 # The tests themselves hash as a user's program does.
-env -u SWIFT_DETERMINISTIC_HASHING Scripts/tests.sh "$output" --skip-build || {
-  # A thousand tests scroll the one that failed out of sight: say it last.
-  step "What failed"
-  grep -aE '^✘|error: ' "$output" | grep -av 'known issue' || true
-  exit 1
-}
+env -u SWIFT_DETERMINISTIC_HASHING Scripts/tests.sh "$output" --skip-build
 
 step "Planted secrets"
 Scripts/secrets.sh "$output"

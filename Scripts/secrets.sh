@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches what a run of all tests has printed for secrets that tests have planted, and makes sure that the run has searched all that was logged.
 #
-#   swift test --enable-all-traits 2>&1 | tee output; Scripts/secrets.sh output
+#   Scripts/tests.sh output; Scripts/secrets.sh output
 #
 # The search of log lines, events, descriptions and errors is in Tests/Support/TestSupport/Recording.swift, in the process itself: this one is for the bytes
 # that come out of it by themselves, and for a run in which that search does not happen.

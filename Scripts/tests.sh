@@ -18,6 +18,9 @@ descendants() {
   done
 }
 
+# The tests then say how many texts they have searched, which Scripts/secrets.sh reads.
+export WAYLAY_SEARCHED=1
+
 : >"$output"
 swift test --enable-all-traits "$@" >"$output" 2>&1 &
 tests=$!
@@ -69,6 +72,9 @@ if kill -0 "$tests" 2>/dev/null; then
 fi
 wait "$tests"
 code=$?
-# What was printed last is shown before this ends.
+# What was printed last is shown before this ends; then each failure, which a thousand tests have scrolled out of sight, and the sum.
 sleep 1
+printf '\n'
+[ "$code" -eq 0 ] || grep -aE '^✘ Test .* recorded an issue|error: ' "$output"
+grep -aE '^. Test run with ' "$output" | tail -1
 exit "$code"

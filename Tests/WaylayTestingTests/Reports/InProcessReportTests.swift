@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayTesting
 
@@ -8,8 +9,7 @@ import WaylayTesting
 struct InProcessReportTests {
   @Test("names the request, and comes once for each")
   func misses() async {
-    let issues = Locked<[String]>([])
-    await withKnownIssue {
+    let reports = await collectReports {
       await withMock {
         Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional
       } operation: {
@@ -17,14 +17,10 @@ struct InProcessReportTests {
         _ = await client.nameIfAny(of: 2)
         _ = await client.nameIfAny(of: 3)
       }
-    } matching: { issue in
-      issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-      return true
     }
-    let all = issues.withLock { $0 }
-    #expect(all.count == 2)
-    #expect(all.first?.contains("https://api.example.com/users/2") == true)
-    #expect(all.last?.contains("https://api.example.com/users/3") == true)
+    #expect(reports.count == 2)
+    #expect(reports.first?.text.contains("https://api.example.com/users/2") == true)
+    #expect(reports.last?.text.contains("https://api.example.com/users/3") == true)
   }
 
   @Test("is not made when unmatched requests may pass")
@@ -41,19 +37,15 @@ struct InProcessReportTests {
   @Test("names URLSession.shared, which the code used in place of the mocked session, and says what to do")
   func shared() async throws {
     let origin = try await TestOrigin.start()
-    let issues = Locked<[String]>([])
-    try await withKnownIssue {
+    let reports = try await collectReports {
       try await withMock {
         Stub(.get, "https://api.example.com/users/1", .text("Ada"))
       } operation: {
         _ = try await URLSession.shared.data(from: origin.url("/hello?token=pl4nted"))
       }
-    } matching: { issue in
-      issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-      return true
     }
     await origin.stop()
-    let text = issues.withLock { $0.joined() }
+    let text = reports.map(\.text).joined()
     #expect(text.contains("URLSession.shared was used once in this test, first for GET"))
     #expect(text.contains("intercepting: [.shared]"))
     #expect(!text.contains("pl4nted"))
@@ -61,18 +53,14 @@ struct InProcessReportTests {
 
   @Test("comes for a broken stub, at the stub's line")
   func broken() async {
-    let line = Locked<Int?>(nil)
-    await withKnownIssue {
+    let reports = await collectReports {
       await withMock {
         Stub(.get, "https://api.example.com/users/1", .status(99))
       } operation: {
         _ = await UserClient(session: .mocked).nameIfAny(of: 1)
       }
-    } matching: { issue in
-      line.withLock { $0 = issue.sourceLocation?.line }
-      return true
     }
-    #expect(line.withLock { $0 } == #line - 8)
+    #expect(reports.map(\.line) == [#line - 5])
   }
 
   @Test("outside of a scope a request fails with a clear error, and nothing is sent")

@@ -283,11 +283,12 @@ struct HardWiredTests {
     #expect(issues.first?.contains("await withMock(intercepting: …)") == true)
   }
 
-  /// The issues that code records.
+  /// The issues that code reports, and those that it records in Testing itself, for lack of a place to report.
   private func messages(_ operation: () async throws -> Void) async -> [String] {
     let found = Locked<[String]>([])
     try? await withKnownIssue(isIntermittent: true) {
-      try await operation()
+      let reports = try await collectReports(of: operation)
+      found.withLock { $0 += reports.map(\.text) }
     } matching: { issue in
       found.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
       return true

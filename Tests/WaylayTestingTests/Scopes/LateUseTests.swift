@@ -30,20 +30,15 @@ struct LateUseTests {
     } operation: {
       #expect(await client.name(of: 1) == "Ada")
     }
-    let issues = Locked<[String]>([])
-    await withKnownIssue {
+    let reports = await collectReports {
       await withMock {
         Stub(.get, "https://api.example.com/users/1", .text("Grace"))
       } operation: {
         for _ in 0..<3 { #expect(await client.name(of: 1) == nil) }
       }
-    } matching: { issue in
-      issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-      return true
     }
-    let all = issues.withLock { $0 }
-    #expect(all.count == 1)
-    let issue = try #require(all.first)
+    #expect(reports.count == 1)
+    let issue = try #require(reports.first).text
     #expect(issue.contains("was used 3 times after its scope ended"))
     #expect(issue.contains("LateUseTests.swift:\(first)"))
     #expect(!issue.contains("was never used"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayTesting
 
@@ -45,7 +46,7 @@ struct ReleaseTests {
   func frees(_ kind: Kind) async throws {
     weak var mock: MockInterceptor?
     weak var scope: MockScope?
-    await withKnownIssue(isIntermittent: true) {
+    _ = try await collectReports {
       try await withMock {
         kind.stub()
       } operation: { () async throws in

@@ -1,6 +1,7 @@
 // On Apple platforms there is no CurlTransport: this file is empty there.
 #if canImport(FoundationNetworking)
   import Foundation
+  import TestSupport
   import Testing
 
   @testable import WaylayCore

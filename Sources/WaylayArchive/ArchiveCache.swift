@@ -284,7 +284,8 @@ extension ArchiveMode {
 
 extension ArchiveEvent {
   init(
-    _ kind: OpenEnum<ArchiveEvent>, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil,
+    _ kind: OpenEnum<ArchiveEvent>, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil,
+    bytes: Int64? = nil,
     age: Duration? = nil
   ) {
     self.kind = kind

@@ -105,14 +105,17 @@ final class ArchiveReporter: Sendable {
   }
 
   /// The same with an event that is made only for those who listen: a hit should not pay for texts that nobody reads.
-  func report(_ kind: OpenEnum<ArchiveEvent>, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent) {
+  func report(_ kind: OpenEnum<ArchiveEvent>, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent)
+  {
     tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
     hub.send(event)
     let level = level ?? Self.level(of: kind)
     if let logger, logger.logLevel <= level { log(event(), logger, level) }
   }
 
-  private static func level(of kind: OpenEnum<ArchiveEvent>) -> Logger.Level { kind == .storeFailed ? .warning : .debug }
+  private static func level(of kind: OpenEnum<ArchiveEvent>) -> Logger.Level {
+    kind == .storeFailed ? .warning : .debug
+  }
 
   func events(bufferingNewest limit: Int) -> AsyncStream<ArchiveEvent> { hub.subscribe(bufferingNewest: limit) }
 

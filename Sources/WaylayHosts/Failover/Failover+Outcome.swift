@@ -179,7 +179,9 @@ extension Failover {
 
 extension HostAttempt {
   /// What is known of the address: what another request has found, where this one has skipped it.
-  var finding: OpenEnum<HostAttempt> { outcome == .skipped ? error.flatMap(OpenEnum<HostAttempt>.init) ?? .skipped : outcome }
+  var finding: OpenEnum<HostAttempt> {
+    outcome == .skipped ? error.flatMap(OpenEnum<HostAttempt>.init) ?? .skipped : outcome
+  }
 }
 
 extension HostError {

@@ -44,7 +44,8 @@ public struct HostAttempt: Sendable {
 
   /// Makes an attempt.
   public init(
-    _ candidate: HostCandidate?, _ outcome: OpenEnum<HostAttempt>, start: Duration, duration: Duration, error: (any Error)? = nil
+    _ candidate: HostCandidate?, _ outcome: OpenEnum<HostAttempt>, start: Duration, duration: Duration,
+    error: (any Error)? = nil
   ) {
     self.candidate = candidate
     self.outcome = outcome

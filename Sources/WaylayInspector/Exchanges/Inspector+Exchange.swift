@@ -122,7 +122,8 @@ extension Inspector.Exchange {
 
   /// The fields of an entry that are not the format's own.
   static func fields(
-    id: Int, state: OpenEnum<Inspector.Exchange>, source: OpenEnum<InterceptedResponse>?, failure: Failure?, attempts: [Attempt], isReused: Bool?, truncated: Bool
+    id: Int, state: OpenEnum<Inspector.Exchange>, source: OpenEnum<InterceptedResponse>?, failure: Failure?,
+    attempts: [Attempt], isReused: Bool?, truncated: Bool
   ) -> [String: JSONValue] {
     var fields: [String: JSONValue] = ["_id": JSONValue(id), "_state": JSONValue(state.description)]
     if let source { fields["_source"] = JSONValue(source.description) }

@@ -49,7 +49,7 @@ package enum AtomicFile {
 }
 
 extension AtomicFile {
-  /// Writes a file piece by piece. The old file stays until ``commit(when:)``, and for ever if that is not called.
+  /// Writes a file piece by piece. The old file stays until ``commit(when:)``, and forever if that is not called.
   package struct Writer: ~Copyable {
     private let path: String
     private let calls: Calls

@@ -2,7 +2,7 @@
   public import Foundation
   public import Logging
   import NIOCore
-  public import WaylayCore
+  import WaylayCore
   public import WaylayInspector
 
   /// Shows the traffic of an `Inspector` live in a browser, next to the app.

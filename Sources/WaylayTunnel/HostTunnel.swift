@@ -1,5 +1,5 @@
 #if Tunnel
-  public import WaylayCore
+  import WaylayCore
   public import WaylayHosts
 
   /// A proxy inside the process that dials the addresses that an app trusts, for every client that can use a proxy.

@@ -1,4 +1,4 @@
-package import IssueReporting
+import IssueReporting
 
 /// An issue that a library has reported, in place of a failure of the test.
 package struct Report: Sendable {

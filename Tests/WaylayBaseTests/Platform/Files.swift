@@ -79,7 +79,7 @@ extension Folder {
 extension Folder {
   /// Lets no file of this process become larger.
   static func limitFiles(to bytes: UInt) {
-    #if canImport(Glibc)
+    #if canImport(Glibc) && !canImport(Darwin)
       let files = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
     #else
       let files = RLIMIT_FSIZE

@@ -56,6 +56,15 @@ public var errno: Int32 {
 }
 
 public var EPERM: Int32 { fatalError() }
+public var E2BIG: Int32 { fatalError() }
+public var EDESTADDRREQ: Int32 { fatalError() }
+public var EFAULT: Int32 { fatalError() }
+public var ENODEV: Int32 { fatalError() }
+public var ENXIO: Int32 { fatalError() }
+public var EOVERFLOW: Int32 { fatalError() }
+public var ERANGE: Int32 { fatalError() }
+public var ETXTBSY: Int32 { fatalError() }
+public var AF_UNIX: Int32 { fatalError() }
 public var ENOENT: Int32 { fatalError() }
 public var ESRCH: Int32 { fatalError() }
 public var EINTR: Int32 { fatalError() }
@@ -160,6 +169,8 @@ public func geteuid() -> uid_t { fatalError() }
 @discardableResult public func fchmod(_: Int32, _: mode_t) -> Int32 { fatalError() }
 public var S_IFMT: mode_t { fatalError() }
 public var S_IFREG: mode_t { fatalError() }
+public var S_IFCHR: mode_t { fatalError() }
+public var S_IFIFO: mode_t { fatalError() }
 public var S_IFDIR: mode_t { fatalError() }
 public var S_IFLNK: mode_t { fatalError() }
 
@@ -203,6 +214,11 @@ public struct in6_addr {
   public init() { fatalError() }
 }
 
+public struct sockaddr_un {
+  public var sun_family: sa_family_t
+  public var sun_path: (Int8, Int8)
+  public init() { fatalError() }
+}
 public struct sockaddr_in: Sendable {
   public var sin_len: UInt8
   public var sin_family: sa_family_t
@@ -322,3 +338,11 @@ public func acl_init(_: Int32) -> acl_t! { fatalError() }
 public func acl_get_fd(_: Int32) -> acl_t! { fatalError() }
 @discardableResult public func acl_set_fd(_: Int32, _: acl_t!) -> Int32 { fatalError() }
 @discardableResult public func acl_free(_: UnsafeMutableRawPointer!) -> Int32 { fatalError() }
+@discardableResult public func symlink(_: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!) -> Int32 { fatalError() }
+@discardableResult
+public func utimensat(_: Int32, _: UnsafePointer<CChar>!, _: UnsafePointer<timespec>!, _: Int32) -> Int32 { fatalError() }
+@discardableResult public func mknod(_: UnsafePointer<CChar>!, _: mode_t, _: Int32) -> Int32 { fatalError() }
+@discardableResult public func setgroups(_: Int32, _: UnsafePointer<gid_t>!) -> Int32 { fatalError() }
+@discardableResult public func setgid(_: gid_t) -> Int32 { fatalError() }
+@discardableResult public func setuid(_: uid_t) -> Int32 { fatalError() }
+public func abort() -> Never { fatalError() }

@@ -24,6 +24,10 @@ public var SIGINT: Int32 { fatalError() }
 public var SIGKILL: Int32 { fatalError() }
 public var SIGPIPE: Int32 { fatalError() }
 public var SIGTERM: Int32 { fatalError() }
+public var SIGXFSZ: Int32 { fatalError() }
+public var SIG_UNBLOCK: Int32 { fatalError() }
+@discardableResult public func sigemptyset(_: UnsafeMutablePointer<sigset_t>!) -> Int32 { fatalError() }
+@discardableResult public func sigaddset(_: UnsafeMutablePointer<sigset_t>!, _: Int32) -> Int32 { fatalError() }
 public typealias sig_t = @convention(c) (Int32) -> Void
 public var SIG_IGN: sig_t! { fatalError() }
 public var SIG_DFL: sig_t! { fatalError() }
@@ -94,7 +98,9 @@ public struct rlimit {
   public var rlim_cur: rlim_t
   public var rlim_max: rlim_t
   public init() { fatalError() }
+  public init(rlim_cur: rlim_t, rlim_max: rlim_t) { fatalError() }
 }
+public var RLIMIT_FSIZE: Int32 { fatalError() }
 public var RLIMIT_NOFILE: Int32 { fatalError() }
 @discardableResult public func getrlimit(_: Int32, _: UnsafeMutablePointer<rlimit>!) -> Int32 { fatalError() }
 @discardableResult public func setrlimit(_: Int32, _: UnsafePointer<rlimit>!) -> Int32 { fatalError() }

@@ -14,6 +14,7 @@ struct stat {
   unsigned long long st_ino;
   unsigned int st_uid;
   unsigned int st_gid;
+  int st_rdev;
   struct timespec st_atimespec;
   struct timespec st_mtimespec;
   struct timespec st_ctimespec;

@@ -17,7 +17,7 @@ extension HostRewriter {
       didSet { connectionAttemptDelay = connectionAttemptDelay.map { max($0, .milliseconds(10)) } }
     }
     /// When an address counts as late.
-    package var deadlines = Deadlines()
+    public var deadlines = Deadlines()
     /// How long an address is banned after a failure. A banned address is tried last.
     var bans = Bans()
     /// How long an address that has received the request may take, from its connection to the head of its response.
@@ -44,13 +44,13 @@ extension HostRewriter {
     }
 
     /// When an address counts as late, based on measurements in the current network, within limits.
-    package struct Deadlines: Hashable, Sendable {
+    public struct Deadlines: Hashable, Sendable {
       /// The deadline before anything has been measured.
-      package var initial: Duration = .seconds(3)
+      public var initial: Duration = .seconds(3)
       /// The minimum: more than the second after which a lost first packet is sent again (RFC 6298).
-      package var minimum: Duration = .milliseconds(1200)
+      public var minimum: Duration = .milliseconds(1200)
       /// The maximum, which also applies to the last remaining address.
-      package var maximum: Duration = .seconds(20)
+      public var maximum: Duration = .seconds(20)
     }
 
     /// How long an address is banned after a failure. A banned address is tried last.

@@ -63,7 +63,7 @@ convert() {
     }' "$work/log"
 }
 # By the link that the documentation plug-in finds it by.
-convert Waylay Sources/Waylay/Documentation.docc
+convert Waylay Documentation.docc
 for library in "${libraries[@]}"; do
   convert "$library" "Sources/$library/$library.docc"
 done

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=("$@")
-[ $# -gt 0 ] || pages=(README.md Documentation.docc/*.md Sources/Waylay?*/*.docc/*.md)
+[ $# -gt 0 ] || pages=(README.md Documentation.docc/*.md Sources/*/*.docc/*.md)
 modules=$PWD/.build/debug/Modules
 [ -f "$modules/WaylayTesting.swiftmodule" ] || { echo "run swift build --enable-all-traits --build-tests first" >&2; exit 2; }
 flags=(-typecheck -swift-version 6 -I "$modules")

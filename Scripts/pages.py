@@ -55,7 +55,7 @@ def catalog_fault(page, target, is_picture):
         file = page.parent / f"{name}.md"
     elif target.startswith("/documentation/"):
         name, _, anchor = target.removeprefix("/documentation/").partition("#")
-        pages = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/Waylay?*/*.docc/*.md")]
+        pages = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
         # A module's page has the name of the module; the guide's begins with it.
         paths = {(f"waylay/{file.stem.lower()}" if file.parent == GUIDE and file.stem != "Waylay" else file.stem.lower()): file for file in pages}
         file = paths.get(name)
@@ -89,7 +89,7 @@ def word_counts():
 
 def check():
     faults, count = [], 0
-    catalogs = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/Waylay?*/*.docc/*.md")]
+    catalogs = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
     others = [*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md"), *ROOT.glob("Internals/*.md")]
     for page in sorted(catalogs + others):
         text = unfenced(page.read_text(encoding="utf-8"))

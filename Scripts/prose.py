@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PATTERNS = ["*.md", ".github/**/*.md", "Documentation.docc/*.md", "Internals/*.md", "Sources/Waylay?*/*.docc/*.md", "Sources/Waylay*/**/*.swift"]
+PATTERNS = ["*.md", ".github/**/*.md", "Documentation.docc/*.md", "Internals/*.md", "Sources/*/*.docc/*.md", "Sources/Waylay*/**/*.swift"]
 
 
 def files(arguments):

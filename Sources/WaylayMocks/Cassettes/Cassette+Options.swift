@@ -145,7 +145,7 @@ extension OpenEnum where Domain == Cassette.Options {
   public static var warn: Self { Self("warn") }
   /// Reports an issue, which fails the test.
   public static var fail: Self { Self("fail") }
-  /// Removes them from the file if the mode records anything; otherwise reports an issue as for ``warn``.
+  /// Removes them from the file if the mode records anything; otherwise reports an issue as for `warn`.
   public static var prune: Self { Self("prune") }
 }
 

@@ -63,7 +63,11 @@ extension AtomicFile {
     private static func removeDead(in folder: Descriptor, _ path: String, _ calls: Calls) {
       guard (try? calls.perform(.readdir, path) { 0 }) != nil else { return }
       for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      where name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.count), radix: 16) != nil {
+      where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 16
+        && name.utf8.suffix(16).allSatisfy({
+          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+        })
+      {
         // Writable, as each draft is for its owner: a lock on NFS requires it.
         let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         guard let raw = try? calls.perform(.open, path, { openat(folder.raw, name, flags) }) else { continue }
@@ -113,7 +117,10 @@ extension AtomicFile {
     /// Puts the draft in the place of the file.
     func place(replaces: Bool, when isCurrent: (() -> Bool)?) throws(SystemError) {
       let status = try calls.status(path) { fstatat(folder.raw, target, $0, AT_SYMLINK_NOFOLLOW) }
-      if let status, adopted.map({ $0 == (Version(status), status.changed) }) != true { try adopt() }
+      if let status {
+        guard replaces else { throw SystemError("open", path, code: EEXIST) }
+        if adopted.map({ $0 == (Version(status), status.changed) }) != true { try adopt() }
+      }
       try calls.perform(.fsync, path) { FileAttributes.synchronize(descriptor.raw) }
       // The lock lasts until the rename: a copy of the descriptor tells what closing tells.
       try calls.perform(.close, path) {
@@ -193,15 +200,16 @@ extension AtomicFile {
           self = .descriptor(number)
           return
         }
-        let slash = current.lastIndex(of: "/")
+        // By bytes: a combining mark makes one character of a slash and what follows.
+        let slash = current.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == current.startIndex ? "/" : String(current[..<$0]) } ?? "."
         guard let link = try Self.target(of: current, path, calls) else {
-          let name = slash.map { String(current[current.index(after: $0)...]) } ?? current
+          let name = slash.map { String(current[current.utf8.index(after: $0)...]) } ?? current
           guard !name.isEmpty else { throw SystemError("open", path, code: current.isEmpty ? ENOENT : EISDIR) }
           self = .file(folder: folder, name: name)
           return
         }
-        current = link.hasPrefix("/") ? link : "\(folder)/\(link)"
+        current = link.utf8.first == UInt8(ascii: "/") ? link : "\(folder)/\(link)"
       }
       throw SystemError("open", path, code: ELOOP)
     }

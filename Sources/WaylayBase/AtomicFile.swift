@@ -85,8 +85,14 @@ extension AtomicFile {
         case S_IFDIR:
           throw SystemError("open", path, code: EISDIR)
         default:
-          descriptor = Descriptor(try calls.perform(.open, path) { open(file, O_WRONLY | O_NOCTTY | O_CLOEXEC) })
-          draft = nil
+          let node = Descriptor(
+            try calls.perform(.open, path) { open(file, O_WRONLY | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC) })
+          // A regular file that came meanwhile is not to be overwritten from its beginning.
+          let opened = try calls.status(path) { fstat(node.raw, $0) }
+          guard opened.map({ mode_t($0.st_mode) & S_IFMT }) != S_IFREG else {
+            throw SystemError("open", path, code: ESTALE)
+          }
+          (descriptor, draft) = (node, nil)
         }
       }
     }

@@ -108,7 +108,10 @@ extension Inspector {
         do {
           try next.write(lines, to: file, limit: limit / 2)
           next.failure = nil
-        } catch { next.failure = error }
+        } catch {
+          // The line may be cut off: opening the file again ends it, and counts its bytes.
+          (next.handle, next.size, next.failure) = (nil, 0, error)
+        }
         state.withLock { $0 = next }
       }
     }

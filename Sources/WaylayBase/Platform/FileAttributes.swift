@@ -5,6 +5,8 @@ enum FileAttributes {
     #if canImport(Darwin)
       // Here, fsync leaves it to the disk's own buffer.
       if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
+      // Only a file system without it gets the lesser call.
+      guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
     #endif
     return fsync(file)
   }

@@ -82,17 +82,22 @@ public final class HostList: Sendable {
     // Another process may have stored a newer one.
     let stored = enforceStored()
     try enforce(content)
-    guard lock != nil, stored != content else { return }
+    // A file that cannot be read now may hold a newer list: it stays.
+    let mayStore =
+      switch stored {
+      case .success(let list): list != content
+      case .failure(let error): error is HostError
+      }
+    guard lock != nil, mayStore else { return }
     attempt("the list of hosts is in force but could not be stored") { try PrivateFile(file).write(list) }
   }
 
   /// Reads the stored list, and puts it in force if it is newer.
-  private func enforceStored() -> Content? {
-    let stored = attempt("the stored list of hosts cannot be used; the rules in force stay") {
-      try PrivateFile(file).read(upTo: HostListDocument.maximumSize).map(Content.init)
+  private func enforceStored() -> Result<Content?, any Error> {
+    let stored = Result { try PrivateFile(file).read(upTo: HostListDocument.maximumSize).map(Content.init) }
+    attempt("the stored list of hosts cannot be used; the rules in force stay") {
+      if let list = try stored.get() { try? enforce(list) }
     }
-    guard let stored = stored ?? nil else { return nil }
-    try? enforce(stored)
     return stored
   }
 

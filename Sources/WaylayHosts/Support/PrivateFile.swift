@@ -14,7 +14,8 @@ struct PrivateFile: Sendable {
   ///   and the system's, or may be written by others. An error of the file system.
   func read(upTo limit: Int) throws -> Data? {
     // Not waiting: what is there may be no file, but a pipe that nobody writes to.
-    let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    var descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    while descriptor < 0, errno == EINTR { descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw Self.failure() }
       return nil
@@ -38,6 +39,10 @@ struct PrivateFile: Sendable {
     var status = stat()
     guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw HostError(.fileRefused, "the file \(url.path) is not written: it is not a file.")
+    }
+    // The owner would be kept, and the file would not be read again.
+    if lstat(url.path, &status) == 0, status.st_uid != geteuid(), status.st_uid != 0 {
+      guard unlink(url.path) == 0 else { throw Self.failure() }
     }
     try AtomicFile.replace(url.path, with: contents)
   }

@@ -47,11 +47,7 @@ extension MockInterceptor {
 
   /// Reports each of the ``issues`` as a failure of the running test, at its location.
   public func reportIssues() {
-    for issue in issues {
-      reportIssue(
-        issue.message, fileID: issue.location.fileID, filePath: issue.location.filePath, line: issue.location.line,
-        column: issue.location.column)
-    }
+    for issue in issues { issue.report() }
   }
 
   /// Notes that a stub's response could not be given, unless that is known from the stub already.
@@ -63,13 +59,8 @@ extension MockInterceptor {
   private func note(_ error: MockError, of source: String, at location: MockSourceLocation) {
     let issue = MockIssue(
       kind: .invalidResponse, message: "\(source) could not answer: \(error.message)", location: location)
-    state.withLock { state in
-      // Every request would have the same mistake.
-      let isKnown = state.issues.contains {
-        $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location
-      }
-      if !isKnown { state.issues.append(issue) }
-    }
+    // Every request would have the same mistake.
+    state.withLock { _ = $0.issues.insert(issue) }
   }
 
   /// Responds to a request that no stub matches, as the options say.
@@ -83,8 +74,7 @@ extension MockInterceptor {
     }
     let sender = received.last { $0.mayHaveSent(facts) }
     let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
-    let report =
-      reporting { UnmatchedReport(facts, spent, in: self, redirectedBy: sender).text } + remark
+    let report = reporting { unmatchedReport(facts, spent, redirectedBy: sender) } + remark
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .exhausted, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard let response = options.unmatched else {
@@ -129,13 +119,8 @@ extension MockInterceptor: GuardingInterceptor {
       Inject whatever opens WebSockets into the code under test, or send unmatched requests to the network with \
       unmatched: .passThrough.
       """
-    let isNew = state.withLock { state in
-      // Apple's loading system asks several times for one task.
-      let isKnown = state.issues.contains { $0.kind == .unmatched && $0.message == message }
-      if !isKnown { state.issues.append(MockIssue(kind: .unmatched, message: message, location: location)) }
-      return !isKnown
-    }
-    if isNew { record(request) }
+    let issue = MockIssue(kind: .unmatched, message: message, location: location)
+    if state.withLock({ $0.issues.insert(issue) }) { record(request) }
     throw MockError(.unmatched, message, location: location)
   }
 }
@@ -203,4 +188,36 @@ extension OpenEnum where Domain == MockIssue {
   public static var redacted: Self { Self("redacted") }
   /// A response that could not be made or sent.
   public static var invalidResponse: Self { Self("invalidResponse") }
+}
+
+extension MockIssue {
+  func report() {
+    reportIssue(
+      message, severity: isWarning ? .warning : .error, fileID: location.fileID, filePath: location.filePath,
+      line: location.line, column: location.column)
+  }
+}
+
+extension [MockIssue] {
+  /// Adds an issue; `false` for one that is known.
+  mutating func insert(_ issue: MockIssue) -> Bool {
+    let isKnown = contains { $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location }
+    if !isKnown { append(issue) }
+    return !isKnown
+  }
+}
+
+extension InterceptedRequest {
+  /// Reads the body, and keeps it where it cannot be read again.
+  mutating func collectBody(
+    upTo limit: Int, at location: MockSourceLocation, tooLarge message: @autoclosure () -> String
+  ) async throws -> Data {
+    do {
+      let data = try await body.collect(upTo: limit)
+      if !body.isReplayable { body = .data(data) }
+      return data
+    } catch let error as WaylayError where error.code == .bodyTooLarge {
+      throw MockError(.bodyTooLarge, message(), location: location, underlying: error).urlError(for: self)
+    }
+  }
 }

@@ -178,8 +178,10 @@ extension MockInterceptor {
   ) async throws -> InterceptedResponse {
     if let body = request.body.inMemory { return try await load(request, body, next) }
     var request = request
-    let body = try await collect(request)
-    if !request.body.isReplayable { request.body = .data(body) }
+    let body = try await request.collectBody(
+      upTo: options.bodyLimit, at: location,
+      tooLarge: "the request's body exceeds the \(options.bodyLimit) bytes that the mock reads: raise "
+        + "MockInterceptor.Options.bodyLimit.")
     return try await load(request, body, next)
   }
 
@@ -208,19 +210,6 @@ extension MockInterceptor {
         return .startLoading
       }
       return .response(facts.outcome?.keep(response, copies: false) ?? response)
-    }
-  }
-
-  private func collect(_ request: InterceptedRequest) async throws -> Data {
-    do { return try await request.body.collect(upTo: options.bodyLimit) } catch let error as WaylayError
-      where error.code == .bodyTooLarge
-    {
-      throw MockError(
-        .bodyTooLarge,
-        "the request's body exceeds the \(options.bodyLimit) bytes that the mock reads: raise "
-          + "MockInterceptor.Options.bodyLimit.",
-        location: location, underlying: error
-      ).urlError(for: request)
     }
   }
 
@@ -351,8 +340,10 @@ extension MockInterceptor {
     _ use: Int = 0
   ) -> MockRequest {
     MockRequest(
-      facts.request, facts.body, parameters, use,
-      MockRequest.Record(entry: entry, isOwn: isOwn, shownNames: shownNames, outcome: facts.outcome))
+      request: facts.request, body: facts.body, parameters: parameters, index: use,
+      record: MockRequest.Record(
+        entry: entry, stub: entry.map { ($0.number, $0.stub.location) }, isOwn: isOwn, shownNames: shownNames,
+        outcome: facts.outcome))
   }
 
   /// Adds a request to the history.
@@ -425,9 +416,9 @@ final class StubEntry: @unchecked Sendable {
 
   /// Takes a use for a request. A load that was asked for its credentials continues the use of its first request.
   func claim(for request: InterceptedRequest) -> Result<Use, Spent> {
-    if isRemoved { return .failure(Spent(self, .removed)) }
+    if isRemoved { return .failure(Spent(entry: self, isRemoved: true)) }
     if !challenged.isEmpty, let number = challenged.removeValue(forKey: request.id) { return .success(use(number)) }
-    guard uses < limit else { return .failure(Spent(self, .exhausted)) }
+    guard uses < limit else { return .failure(Spent(entry: self, isRemoved: false)) }
     defer { uses += 1 }
     return .success(use(uses))
   }

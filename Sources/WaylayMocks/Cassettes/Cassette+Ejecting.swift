@@ -1,4 +1,3 @@
-import IssueReporting
 package import WaylayHAR
 
 extension Cassette {
@@ -36,11 +35,7 @@ extension Cassette {
   /// Reports each of the ``issues`` as a failure of the running test, or as a warning, at the cassette's source
   /// location.
   public func reportIssues() {
-    for issue in issues {
-      reportIssue(
-        issue.message, severity: issue.isWarning ? .warning : .error, fileID: issue.location.fileID,
-        filePath: issue.location.filePath, line: issue.location.line, column: issue.location.column)
-    }
+    for issue in issues { issue.report() }
   }
 
   /// Ends the recording, and writes the file if there is anything to write.

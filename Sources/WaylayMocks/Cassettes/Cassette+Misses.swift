@@ -23,7 +23,7 @@ extension Cassette {
     } else {
       let count = state.tracks.count
       text += "\nNearest of \(count) \(count == 1 ? "entry" : "entries"):"
-      text += nearest(to: asked, in: state.tracks).map { "\n  \($0.0)\n" + Mismatch.lines($0.1) }.joined()
+      text += nearest(to: asked, in: state.tracks).map { "\n  \($0.0)\n" + $0.1.lines }.joined()
     }
     if asked.body.count <= 2048 { text += "\nThe request:\n  \(asked.request.curlCommand(isMultiline: false))" }
     text +=
@@ -113,10 +113,7 @@ extension Track: CustomStringConvertible {
     case (.json(let recorded), .json(let other)):
       let differences = JSONComparison().differences(other, recorded).filter { !$0.expected.contains(mark) }
       if !differences.isEmpty {
-        return differences.prefix(5).map {
-          Mismatch(
-            "body at \($0.path)", expected: Excerpt.of($0.expected), actual: Excerpt.of($0.actual), distance: 0.2)
-        }
+        return differences.prefix(5).map(\.mismatch)
       }
     case (.form(let recorded), .form(let other)):
       let found = itemMismatches(recorded, other, "form field")
@@ -149,11 +146,11 @@ extension Track: CustomStringConvertible {
   }
 }
 
-extension Mismatch {
+extension [Mismatch] {
   /// Differences, below what differs.
-  static func lines(_ mismatches: [Mismatch]) -> String {
-    let width = mismatches.map(\.aspect.count).max() ?? 0
-    return mismatches.map { mismatch in
+  var lines: String {
+    let width = map(\.aspect.count).max() ?? 0
+    return map { mismatch in
       let name = mismatch.aspect.padding(toLength: width, withPad: " ", startingAt: 0)
       let indent = String(repeating: " ", count: width)
       return "    \(name)  expected \(mismatch.expected)\n    \(indent)  but was  \(mismatch.actual)"

@@ -13,8 +13,10 @@ extension Cassette {
     if let defect = role.defect { throw defect.urlError(for: request) }
     guard role.plays else { return try await record(request, next) }
     var request = request
-    let body = try await collect(request)
-    if !request.body.isReplayable { request.body = .data(body) }
+    let body = try await request.collectBody(
+      upTo: options.bodyLimit, at: location,
+      tooLarge: "The request's body exceeds the \(options.bodyLimit) bytes that the cassette reads: raise "
+        + "Cassette.Options.bodyLimit.")
     let asked = ComparedRequest(request, body: body, options)
     if let track = take(asked) {
       compare(asked, with: track)
@@ -25,19 +27,6 @@ extension Cassette {
     let kind: OpenEnum<MockIssue> = error.code == .exhausted ? .exhausted : .unmatched
     note(MockIssue(kind: kind, message: error.message, location: location))
     throw error.urlError(for: request)
-  }
-
-  private func collect(_ request: InterceptedRequest) async throws -> Data {
-    do { return try await request.body.collect(upTo: options.bodyLimit) } catch let error as WaylayError
-      where error.code == .bodyTooLarge
-    {
-      throw MockError(
-        .bodyTooLarge,
-        "The request's body exceeds the \(options.bodyLimit) bytes that the cassette reads: raise "
-          + "Cassette.Options.bodyLimit.",
-        location: location, underlying: error
-      ).urlError(for: request)
-    }
   }
 
   /// Takes the entry for a request: of two that want the same, each gets one of its own.
@@ -94,7 +83,7 @@ extension Cassette {
     let message = """
       The body of \(asked.method) \(Redaction.shown(asked.url.url)) is not the recorded one. It was answered \
       from the cassette \(file.lastPathComponent) all the same, by \(track):
-      \(Mismatch.lines(track.mismatches(asked, [.body])))
+      \(track.mismatches(asked, [.body]).lines)
       Re-record it (WAYLAY_RECORD=all swift test), say what may differ (Cassette.Options.ignoring), or make it a \
       failure (Cassette.Options.matching.insert(.body)).
       """
@@ -124,11 +113,8 @@ extension Cassette: GuardingInterceptor {
       The WebSocket \(url) can neither be recorded nor played: it bypasses all interceptors, so it was refused, and \
       nothing was sent. Inject whatever opens WebSockets into the code under test.
       """
-    state.withLock { state in
-      // Apple's loading system asks several times for one task.
-      guard !state.issues.contains(where: { $0.message == message }) else { return }
-      state.issues.append(MockIssue(kind: .unmatched, message: message, location: location))
-    }
+    // Apple's loading system asks several times for one task.
+    state.withLock { _ = $0.issues.insert(MockIssue(kind: .unmatched, message: message, location: location)) }
     throw MockError(.unmatched, message, location: location)
   }
 }
@@ -151,11 +137,6 @@ extension HAR.Entry {
     }
     extensions["_failure"] = JSONValue(failure)
     extensions["_error"] = "URLError \(code.rawValue)"
-  }
-
-  /// Writes down that nobody has read the response to its end.
-  mutating func abandon() {
-    extensions["_abandoned"] = true
   }
 }
 

@@ -121,7 +121,7 @@ final class RecordedExchange: Sendable {
         elapsed: elapsed)
       switch end {
       case .complete: break
-      case .abandoned: entry.abandon()
+      case .abandoned: entry.extensions["_abandoned"] = true
       case .failed(let error): entry.fail(error)
       }
       cassette.store(entry, in: slot, isWhole: sent.isWhole && received.isWhole)

@@ -137,12 +137,6 @@ extension Cassette {
     var tracks: [Track] = []
     var issues: [MockIssue] = []
 
-    init(file: URL, options: Options, location: MockSourceLocation) {
-      self.file = file
-      self.options = options
-      self.location = location
-    }
-
     mutating func open(_ mode: Mode, environment: [String: String]) {
       do { try tryToOpen(mode, environment) } catch {
         role = Role(plays: false, records: false, defect: error)

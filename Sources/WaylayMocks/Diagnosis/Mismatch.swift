@@ -211,7 +211,7 @@ extension [Mismatch] {
 extension BodyMatcher {
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     switch kind {
-    case .json(let value, let comparison): return json(facts) { comparison.differences($0, value) }
+    case .json(let value, let comparison): return json(facts, value, comparison)
     case .jsonPath(let path, let value):
       guard let actual = facts.json else { return [notJSON(facts)] }
       return [
@@ -249,12 +249,10 @@ extension BodyMatcher {
     }
   }
 
-  private func json(_ facts: RequestFacts, _ compare: (JSONValue) -> [JSONComparison.Difference]) -> [Mismatch] {
+  private func json(_ facts: RequestFacts, _ value: JSONValue, _ comparison: JSONComparison) -> [Mismatch] {
     guard let actual = facts.json else { return [notJSON(facts)] }
-    let differences = compare(actual)
-    var found = differences.prefix(5).map {
-      Mismatch("body at \($0.path)", expected: Excerpt.of($0.expected), actual: Excerpt.of($0.actual), distance: 0.2)
-    }
+    let differences = comparison.differences(actual, value)
+    var found = differences.prefix(5).map(\.mismatch)
     if differences.count > found.count {
       found.append(
         Mismatch(

@@ -53,29 +53,17 @@ extension Redaction {
       .joined(separator: "&")
   }
 
-  /// A JSON value with a mark in place of secrets.
-  static func masked(_ node: JSONValue) -> JSONValue {
+  /// A JSON value with a mark in place of secrets, or without the members that are secrets (`nil`).
+  static func masked(_ node: JSONValue, by mark: JSONValue? = JSONValue(.string(Redaction.mark))) -> JSONValue {
     switch node.kind {
     case .object(let members):
-      JSONValue(
-        .object(
-          members.map {
-            JSONValue.Member(name: $0.name, value: hides($0.name) ? JSONValue(.string(mark)) : masked($0.value))
-          }))
-    case .array(let elements): JSONValue(.array(elements.map(masked)))
-    default: node
-    }
-  }
-
-  /// A JSON value without the members that are secrets.
-  static func withoutSecrets(_ node: JSONValue) -> JSONValue {
-    switch node.kind {
-    case .object(let members):
-      JSONValue(
-        .object(
-          members.filter { !hides($0.name) }.map { JSONValue.Member(name: $0.name, value: withoutSecrets($0.value)) }))
-    case .array(let elements): JSONValue(.array(elements.map(withoutSecrets)))
-    default: node
+      let shown = members.compactMap { member in
+        let value = hides(member.name) ? mark : masked(member.value, by: mark)
+        return value.map { JSONValue.Member(name: member.name, value: $0) }
+      }
+      return JSONValue(.object(shown))
+    case .array(let elements): return JSONValue(.array(elements.map { masked($0, by: mark) }))
+    default: return node
     }
   }
 }

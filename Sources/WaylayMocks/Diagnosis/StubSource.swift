@@ -88,7 +88,7 @@ enum StubSource {
   private static func body(_ facts: RequestFacts) -> String? {
     guard !facts.body.isEmpty else { return nil }
     if let json = facts.json {
-      let shown = Redaction.withoutSecrets(json)
+      let shown = Redaction.masked(json, by: nil)
       let source = swift(shown)
       guard source.count <= 1000 else { return ".present" }
       // A number that no literal of Swift can hold stays in its text.

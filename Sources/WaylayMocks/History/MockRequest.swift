@@ -22,14 +22,6 @@ public struct MockRequest: Sendable {
     /// What became of it.
     let outcome: MockOutcome?
 
-    init(entry: StubEntry?, isOwn: Bool, shownNames: Set<String>, outcome: MockOutcome?) {
-      self.outcome = outcome
-      self.entry = entry
-      stub = entry.map { ($0.number, $0.stub.location) }
-      self.isOwn = isOwn
-      self.shownNames = shownNames
-    }
-
     fileprivate mutating func forgetRemovedStub() { if entry?.isRemoved == true { entry = nil } }
   }
 
@@ -43,21 +35,6 @@ public struct MockRequest: Sendable {
   public let index: Int
   /// `nil` outside the history.
   private(set) var record: Record?
-
-  /// Makes a request to test a closure.
-  public init(_ request: InterceptedRequest, body: Data = Data(), parameters: [String: String] = [:], index: Int = 0) {
-    self.init(request, body, parameters, index, nil)
-  }
-
-  init(
-    _ request: InterceptedRequest, _ body: Data, _ parameters: [String: String], _ index: Int, _ record: Record?
-  ) {
-    self.request = request
-    self.body = body
-    self.parameters = parameters
-    self.index = index
-    self.record = record
-  }
 
   /// The location of the stub that answered the request, in a mock's history; `nil` if none did.
   public var stubLocation: MockSourceLocation? { record?.stub?.location }
@@ -89,6 +66,13 @@ public struct MockRequest: Sendable {
     _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
     try decoder.decode(type, from: body)
+  }
+}
+
+extension MockRequest {
+  /// Makes a request to test a closure.
+  public init(_ request: InterceptedRequest, body: Data = Data(), parameters: [String: String] = [:], index: Int = 0) {
+    self.init(request: request, body: body, parameters: parameters, index: index, record: nil)
   }
 }
 

@@ -148,7 +148,7 @@ public struct BodyMatcher: Sendable {
   ///   - parts: The conditions by part name. A name may occur several times, for parts that share it.
   ///   - exactly: Whether other parts are disallowed.
   public static func multipart(_ parts: KeyValuePairs<String, BodyMatcher>, exactly: Bool = true) -> BodyMatcher {
-    var matcher = BodyMatcher(.multipart(parts.map { PartPattern($0.key, $0.value) }, isExact: exactly))
+    var matcher = BodyMatcher(.multipart(parts.map { PartPattern(name: $0.key, body: $0.value) }, isExact: exactly))
     matcher.problem = parts.lazy.compactMap(\.value.problem).first
     return matcher
   }

@@ -28,25 +28,15 @@ struct JSONComparison: Sendable {
 
 extension JSONComparison {
   /// Where one value differs from what was expected of it.
-  struct Difference: Sendable, Equatable {
+  struct Difference {
     /// The place, as in `$.items[0].name`.
     let path: String
     /// What was expected there, and what was there; secrets are masked.
     let expected: String
     let actual: String
 
-    init(path: String, expected: String, actual: String) {
-      self.path = path
-      self.expected = expected
-      self.actual = actual
-    }
-
-    /// A value in place of another; `nil` for none.
-    init(path: String, isSecret: Bool, expected: JSONValue?, actual: JSONValue?) {
-      func text(_ value: JSONValue?) -> String {
-        value.map { isSecret ? Redaction.mark : Redaction.masked($0).description } ?? "nothing"
-      }
-      self.init(path: path, expected: text(expected), actual: text(actual))
+    var mismatch: Mismatch {
+      Mismatch("body at \(path)", expected: Excerpt.of(expected), actual: Excerpt.of(actual), distance: 0.2)
     }
   }
 
@@ -110,6 +100,16 @@ extension JSONComparison {
   private static func member(_ name: String, of path: String) -> String {
     let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
     return isPlain ? "\(path).\(name)" : "\(path)[\(JSONValue(name))]"
+  }
+}
+
+extension JSONComparison.Difference {
+  /// A value in place of another; `nil` for none.
+  init(path: String, isSecret: Bool, expected: JSONValue?, actual: JSONValue?) {
+    func text(_ value: JSONValue?) -> String {
+      value.map { isSecret ? Redaction.mark : Redaction.masked($0).description } ?? "nothing"
+    }
+    self.init(path: path, expected: text(expected), actual: text(actual))
   }
 }
 

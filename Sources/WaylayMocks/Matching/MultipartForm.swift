@@ -81,11 +81,6 @@ struct PartPattern: Sendable {
   let name: String
   let body: BodyMatcher
 
-  init(_ name: String, _ body: BodyMatcher) {
-    self.name = name
-    self.body = body
-  }
-
   /// What is different about a request's part; nothing when it is what is wanted.
   ///
   /// - Parameter facts: The part as if it were a request.
@@ -171,64 +166,6 @@ extension MultipartForm.Part {
   }
 }
 
-/// A form's body as a value.
-enum FormBody {
-  /// Decodes a form (`application/x-www-form-urlencoded`).
-  static func decode<Value: Decodable>(
-    _ type: Value.Type, from body: Data, contentType: String?, _ decoder: JSONDecoder
-  ) throws -> Value {
-    if let contentType, !contentType.lowercased().hasPrefix("application/x-www-form-urlencoded") {
-      throw MockError(.invalidForm, "the body is not a form: its media type is \"\(contentType)\".")
-    }
-    guard let text = String(data: body, encoding: .utf8) else {
-      throw MockError(.invalidForm, "the body is not a form: it is not UTF-8.")
-    }
-    var fields: [String: Field] = [:]
-    for item in QueryItems(text).items { fields[item.name, default: Field()].values.append(item.value ?? "") }
-    // A form has texts alone. Where the type wants something else, that is what the text is read as, field by field.
-    while true {
-      let object = JSONValue(.object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.node) }))
-      do { return try decoder.decode(type, from: Data(object.description.utf8)) } catch DecodingError.typeMismatch(
-        let wanted, let context)
-      {
-        guard let name = context.codingPath.first?.stringValue, fields[name]?.readDifferently() == true else {
-          throw DecodingError.typeMismatch(wanted, context)
-        }
-      }
-    }
-  }
-
-  /// The values of a field, and what they are read as.
-  private struct Field {
-    private enum Reading { case texts, list, literals, listOfLiterals }
-
-    var values: [String] = []
-    private var reading = Reading.texts
-
-    var node: JSONValue {
-      let isLiteral = reading == .literals || reading == .listOfLiterals
-      let nodes = values.map { isLiteral ? Self.literal($0) : JSONValue(.string($0)) }
-      return nodes.count == 1 && (reading == .texts || reading == .literals) ? nodes[0] : JSONValue(.array(nodes))
-    }
-
-    /// Goes on to the next way of reading; `false` when there is none.
-    mutating func readDifferently() -> Bool {
-      switch reading {
-      case .texts: reading = .literals
-      case .literals: reading = .list
-      case .list: reading = .listOfLiterals
-      case .listOfLiterals: return false
-      }
-      return true
-    }
-
-    private static func literal(_ text: String) -> JSONValue {
-      if let node = try? JSONValue(reading: text.utf8), node.double != nil || node.bool != nil { return node }
-      return JSONValue(.string(text))
-    }
-  }
-}
-
 extension MockRequest {
   /// Decodes the body, a form: strings, numbers and Booleans by name, arrays for repeated names.
   ///
@@ -241,6 +178,49 @@ extension MockRequest {
   public func form<Value: Decodable>(
     _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
-    try FormBody.decode(type, from: body, contentType: field("Content-Type"), decoder)
+    let contentType = field("Content-Type")
+    if let contentType, !contentType.lowercased().hasPrefix("application/x-www-form-urlencoded") {
+      throw MockError(.invalidForm, "the body is not a form: its media type is \"\(contentType)\".")
+    }
+    guard let text = String(data: body, encoding: .utf8) else {
+      throw MockError(.invalidForm, "the body is not a form: it is not UTF-8.")
+    }
+    var fields: [String: FormField] = [:]
+    for item in QueryItems(text).items { fields[item.name, default: FormField()].values.append(item.value ?? "") }
+    // A form has texts alone. Where the type wants something else, that is what the text is read as, field by field.
+    while true {
+      let object = JSONValue(.object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.node) }))
+      do { return try decoder.decode(type, from: Data(object.description.utf8)) } catch DecodingError.typeMismatch(
+        let wanted, let context)
+      {
+        guard let name = context.codingPath.first?.stringValue, fields[name]?.readDifferently() == true else {
+          throw DecodingError.typeMismatch(wanted, context)
+        }
+      }
+    }
+  }
+}
+
+/// The values of a form's field, and what they are read as.
+private struct FormField {
+  var values: [String] = []
+  /// Reads literals in place of texts, and a list even of one value.
+  var (readsLiterals, readsList) = (false, false)
+
+  var node: JSONValue {
+    let nodes = values.map { text in
+      guard readsLiterals, let node = try? JSONValue(reading: text.utf8), node.double != nil || node.bool != nil else {
+        return JSONValue(.string(text))
+      }
+      return node
+    }
+    return nodes.count == 1 && !readsList ? nodes[0] : JSONValue(.array(nodes))
+  }
+
+  /// Goes on to the next way of reading; `false` when there is none.
+  mutating func readDifferently() -> Bool {
+    if readsLiterals, readsList { return false }
+    (readsLiterals, readsList) = (!readsLiterals, readsList || readsLiterals)
+    return true
   }
 }

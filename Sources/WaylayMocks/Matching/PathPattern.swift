@@ -138,7 +138,7 @@ extension PathPattern.Segment {
       return true
     case .expression(let regex, _):
       var found: [String: String] = [:]
-      guard regex.matchesWhole(text, &found) else { return false }
+      guard regex.matches(text, whole: true, &found) else { return false }
       for (name, value) in found { parameters[name.replacing("U5F", with: "_")] = value }
       return true
     case .rest: return true

@@ -72,23 +72,14 @@ public struct RequestMatcher: Sendable {
     RequestMatcher(kind: .predicate(name, predicate))
   }
 
-  /// Requests that satisfy all of the conditions.
-  public static func all(_ matchers: [RequestMatcher]) -> RequestMatcher { RequestMatcher(kind: .and(matchers)) }
-
-  /// Requests that satisfy at least one of the conditions.
-  public static func any(of matchers: [RequestMatcher]) -> RequestMatcher { RequestMatcher(kind: .or(matchers)) }
-
-  /// Requests that do not satisfy the condition.
-  public static func not(_ matcher: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .not(matcher)) }
-
   /// Requests that satisfy both conditions.
-  public static func && (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { .all([one, other]) }
+  public static func && (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .and([one, other])) }
 
   /// Requests that satisfy at least one of the two conditions.
-  public static func || (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { .any(of: [one, other]) }
+  public static func || (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .or([one, other])) }
 
   /// Requests that do not satisfy the condition.
-  public static prefix func ! (matcher: RequestMatcher) -> RequestMatcher { .not(matcher) }
+  public static prefix func ! (matcher: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .not(matcher)) }
 }
 
 extension RequestMatcher {

@@ -25,35 +25,24 @@ struct TextRegex: Sendable, CustomStringConvertible {
   var description: String { "/\(pattern)/" }
 
   /// Whether the expression is found in `text`; fills in the values of its named groups.
-  func matches(_ text: String, _ parameters: inout [String: String]) -> Bool {
-    guard let found = first(in: text) else { return false }
+  func matches(_ text: String, whole isWhole: Bool = false, _ parameters: inout [String: String]) -> Bool {
+    let all = NSRange(text.startIndex..., in: text)
+    guard let found = compiled?.firstMatch(in: text, options: isWhole ? .anchored : [], range: all),
+      !isWhole || found.range == all
+    else { return false }
     for name in names {
       if let range = Range(found.range(withName: name), in: text) { parameters[name] = String(text[range]) }
     }
     return true
   }
 
-  func matches(_ text: String) -> Bool { first(in: text) != nil }
+  func matches(_ text: String) -> Bool {
+    compiled?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+  }
 
   /// Every place where the expression is found, one after the other.
   func all(in text: String) -> [NSTextCheckingResult] {
     compiled?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []
-  }
-
-  /// Whether the expression covers all of `text`.
-  func matchesWhole(_ text: String, _ parameters: inout [String: String]) -> Bool {
-    let whole = NSRange(text.startIndex..., in: text)
-    guard let found = compiled?.firstMatch(in: text, options: [.anchored], range: whole), found.range == whole else {
-      return false
-    }
-    for name in names {
-      if let range = Range(found.range(withName: name), in: text) { parameters[name] = String(text[range]) }
-    }
-    return true
-  }
-
-  private func first(in text: String) -> NSTextCheckingResult? {
-    compiled?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text))
   }
 
   /// The names of the groups `(?<name>…)`.

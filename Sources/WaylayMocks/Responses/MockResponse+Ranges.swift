@@ -76,29 +76,23 @@ private struct FileSlice: AsyncSequence, Sendable {
 
   struct Iterator: AsyncIteratorProtocol {
     let file: URL
-    let range: Range<Int64>
-    private var handle: FileHandle?
-    private var left: Int64
-
-    init(file: URL, range: Range<Int64>) {
-      self.file = file
-      self.range = range
-      left = range.upperBound - range.lowerBound
-    }
+    /// The bytes that are still to be read.
+    var range: Range<Int64>
+    var handle: FileHandle?
 
     mutating func next() async throws -> Data? {
-      guard left > 0 else {
+      guard !range.isEmpty else {
         try handle?.close()
         handle = nil
         return nil
       }
       let handle = try self.handle ?? open()
       self.handle = handle
-      guard let chunk = try handle.read(upToCount: Int(Swift.min(left, 65_536))), !chunk.isEmpty else {
+      guard let chunk = try handle.read(upToCount: range.prefix(65_536).count), !chunk.isEmpty else {
         throw MockError(
           .unreadableFile, "the file \(file.path) ends before the requested range: it has changed in the meantime.")
       }
-      left -= Int64(chunk.count)
+      range = range.dropFirst(chunk.count)
       return chunk
     }
 
@@ -121,12 +115,7 @@ private struct BodySlice: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     var chunks: MessageBody.AsyncIterator
     let range: Range<Int64>
-    private var position: Int64 = 0
-
-    init(chunks: MessageBody.AsyncIterator, range: Range<Int64>) {
-      self.chunks = chunks
-      self.range = range
-    }
+    var position: Int64 = 0
 
     mutating func next() async throws -> Data? {
       while position < range.upperBound, let chunk = try await chunks.next() {

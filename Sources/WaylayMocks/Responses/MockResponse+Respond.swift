@@ -112,12 +112,6 @@ struct PreparedResponse: Sendable {
   /// is its head, which takes the loading system longer to make than all else here.
   private let last = Locked<InterceptedResponse?>(nil)
 
-  init(status: HTTPResponse.Status, fields: HTTPFields, body: MessageBody) {
-    self.status = status
-    self.fields = fields
-    self.body = body
-  }
-
   /// The response to a request; `nil` for `HEAD`, whose responses lose their bodies.
   func response(to facts: RequestFacts) -> InterceptedResponse? {
     guard facts.method != "HEAD" else { return nil }

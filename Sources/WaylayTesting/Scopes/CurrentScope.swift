@@ -129,31 +129,19 @@ extension ErrorCode where Domain == WaylayError {
 /// The open scopes: for the report on code that runs outside all of them.
 enum OpenScopes {
   private struct Open {
+    let id: ObjectIdentifier
     weak var scope: MockScope?
   }
 
-  private struct State {
-    var open: [UInt64: Open] = [:]
-    var last: UInt64 = 0
-  }
-
-  private static let state = Locked(State())
+  private static let open = Locked<[Open]>([])
 
   /// The oldest first.
-  static var scopes: [MockScope] {
-    state.withLock { $0.open }.sorted { $0.key < $1.key }.compactMap(\.value.scope)
-  }
+  static var scopes: [MockScope] { open.withLock { $0 }.compactMap(\.scope) }
 
-  /// - Returns: What ``remove(_:)`` takes.
-  static func add(_ scope: MockScope) -> UInt64 {
-    state.withLock { state in
-      state.last += 1
-      state.open[state.last] = Open(scope: scope)
-      return state.last
-    }
-  }
+  static func add(_ scope: MockScope) { open.withLock { $0.append(Open(id: ObjectIdentifier(scope), scope: scope)) } }
 
-  static func remove(_ number: UInt64) {
-    state.withLock { $0.open[number] = nil }
+  static func remove(_ scope: MockScope) {
+    let id = ObjectIdentifier(scope)
+    open.withLock { $0.removeAll { $0.id == id } }
   }
 }

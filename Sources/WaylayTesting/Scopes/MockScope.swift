@@ -37,8 +37,6 @@ public final class MockScope: Sendable {
     /// What the sessions are made from: those of one configuration share its cookies and credentials.
     var configuration: URLSessionConfiguration?
     var isEnded = false
-    /// Its number among those that are open.
-    var number: UInt64?
     /// How often sessions of scopes that have ended were used in this one, by the place of their mock.
     var lateUses: [MockSourceLocation: Int] = [:]
     /// What code outside every scope did, which this test most likely ran.
@@ -180,12 +178,8 @@ extension MockScope {
 
   /// Begins to answer, in the tasks that start here.
   func begin() {
-    let number = OpenScopes.add(self)
-    let isLate = state.withLock { state in
-      if !state.isEnded { state.number = number }
-      return state.isEnded
-    }
-    if isLate { OpenScopes.remove(number) }
+    OpenScopes.add(self)
+    if isEnded { OpenScopes.remove(self) }
     mock.environment.context?.begin()
     hardWired.begin(self)
     SharedSessionWatch.begin()
@@ -231,16 +225,12 @@ extension MockScope {
   /// The session is released rather than invalidated: a task that outlives its test would end the process by using an
   /// invalidated one (platform fact U17).
   func close() {
-    let (isFirst, number) = state.withLock { state in
-      defer {
-        state.isEnded = true
-        state.session = nil
-        state.number = nil
-      }
-      return (!state.isEnded, state.number)
+    let isFirst = state.withLock { state in
+      defer { (state.isEnded, state.session) = (true, nil) }
+      return !state.isEnded
     }
     guard isFirst else { return }
-    if let number { OpenScopes.remove(number) }
+    OpenScopes.remove(self)
     hardWired.end()
     registry.invalidate()
     mock.environment.context?.end()

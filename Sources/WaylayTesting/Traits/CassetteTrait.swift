@@ -34,23 +34,13 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
   @TaskLocal private static var suites: Set<ObjectIdentifier> = []
 
   private let identity = Identity()
-  private let path: String?
-  private let mode: Cassette.Mode
-  private let options: @Sendable () -> Cassette.Options
-  private let location: MockSourceLocation
+  let path: String?
+  let mode: Cassette.Mode
+  let options: @Sendable () -> Cassette.Options
+  let location: MockSourceLocation
 
   /// `true`: each test of a suite has its own cassette.
   public var isRecursive: Bool { true }
-
-  fileprivate init(
-    _ path: String?, _ mode: Cassette.Mode, _ options: @escaping @Sendable () -> Cassette.Options,
-    _ location: MockSourceLocation
-  ) {
-    self.path = path
-    self.mode = mode
-    self.options = options
-    self.location = location
-  }
 
   /// Returns the trait itself, for each case of a test and once for a suite.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> CassetteTrait? {
@@ -120,7 +110,8 @@ extension Trait where Self == CassetteTrait {
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> CassetteTrait {
     CassetteTrait(
-      path, mode, options, MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+      path: path, mode: mode, options: options,
+      location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 }
 

@@ -52,11 +52,9 @@ extension Cassette {
     if let defect { throw defect }
     if isUnfinished {
       note(
-        MockIssue(
-          kind: .notRecorded,
-          message:
-            "A request was still running when \(file.lastPathComponent) was ejected, and was not recorded: in the "
-            + "test, wait for the work it starts.", location: location))
+        .notRecorded,
+        "A request was still running when \(file.lastPathComponent) was ejected, and was not recorded: in the test, "
+          + "wait for the work it starts.")
     }
     let written = options.willWrite.map { recorded.compactMap($0) } ?? recorded
     if role.compares { return state.withLock { $0.fresh = written } }
@@ -68,11 +66,9 @@ extension Cassette {
     archive.entries = options.redaction.redacted(kept + written, report: &report)
     if options.comparesBodies, !report.changedBodies.isEmpty {
       note(
-        MockIssue(
-          kind: .redacted,
-          message:
-            "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ in their "
-            + "secrets alone get the same response.\n\(report)", location: location, isWarning: true))
+        .redacted,
+        "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ in their "
+          + "secrets alone get the same response.\n\(report)", isWarning: true)
     }
     do { try CassetteFile.replace(file, by: archive.data(), version, calls) } catch {
       throw error.located(at: location)

@@ -24,8 +24,7 @@ extension Cassette {
     }
     if role.records { return try await record(request, next) }
     let error = state.withLock { miss(asked, in: $0) }
-    let kind: OpenEnum<MockIssue> = error.code == .exhausted ? .exhausted : .unmatched
-    note(MockIssue(kind: kind, message: error.message, location: location))
+    note(error.code == .exhausted ? .exhausted : .unmatched, error.message)
     throw error.urlError(for: request)
   }
 
@@ -87,10 +86,11 @@ extension Cassette {
       Re-record it (WAYLAY_RECORD=all swift test), say what may differ (Cassette.Options.ignoring), or make it a \
       failure (Cassette.Options.matching.insert(.body)).
       """
-    note(MockIssue(kind: .differing, message: message, location: location, isWarning: true))
+    note(.differing, message, isWarning: true)
   }
 
-  func note(_ issue: MockIssue) {
+  func note(_ kind: OpenEnum<MockIssue>, _ message: String, isWarning: Bool = false) {
+    let issue = MockIssue(kind: kind, message: message, location: location, isWarning: isWarning)
     state.withLock { $0.issues.append(issue) }
   }
 }

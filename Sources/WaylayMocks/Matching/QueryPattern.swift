@@ -15,11 +15,6 @@ struct QueryPattern: Sendable {
   /// Whether there may be no other items.
   let isExact: Bool
 
-  init(_ items: QueryItems, isExact: Bool) {
-    self.isExact = isExact
-    for item in items.items { add(item.name, .exactly(item.value)) }
-  }
-
   init(_ items: [(name: String, value: Value)], isExact: Bool) {
     self.isExact = isExact
     for item in items { add(item.name, item.value) }
@@ -101,13 +96,7 @@ struct QueryItems: Sendable, Hashable {
     let name: String
     let value: String?
     /// The value as it was written, where that says in which way a space or a plus sign was.
-    let written: String?
-
-    init(name: String, value: String?, written: String? = nil) {
-      self.name = name
-      self.value = value
-      self.written = written
-    }
+    var written: String?
 
     static func == (one: Item, other: Item) -> Bool { one.name == other.name && one.value == other.value }
 
@@ -118,11 +107,9 @@ struct QueryItems: Sendable, Hashable {
   }
 
   var items: [Item]
+}
 
-  init(items: [Item]) {
-    self.items = items
-  }
-
+extension QueryItems {
   init(_ text: some StringProtocol) {
     items = text.split(separator: "&", omittingEmptySubsequences: true).map { part in
       guard let equals = part.firstIndex(of: "=") else {

@@ -108,7 +108,7 @@ struct ParsedURL: Sendable {
     }
   }
 
-  private static func isScheme(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+  static func isScheme(_ bytes: some Collection<UInt8>) -> Bool {
     bytes.first?.isASCIILetter == true && bytes.allSatisfy(\.isScheme)
   }
 

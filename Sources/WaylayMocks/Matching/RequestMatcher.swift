@@ -73,10 +73,14 @@ public struct RequestMatcher: Sendable {
   }
 
   /// Requests that satisfy both conditions.
-  public static func && (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .and([one, other])) }
+  public static func && (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher {
+    RequestMatcher(kind: .and([one, other]))
+  }
 
   /// Requests that satisfy at least one of the two conditions.
-  public static func || (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .or([one, other])) }
+  public static func || (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher {
+    RequestMatcher(kind: .or([one, other]))
+  }
 
   /// Requests that do not satisfy the condition.
   public static prefix func ! (matcher: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .not(matcher)) }

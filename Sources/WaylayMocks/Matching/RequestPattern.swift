@@ -105,10 +105,12 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
     case schemeDefault
     case number(Int)
   }
+}
 
+extension URLPattern {
   /// Parses a pattern.
   public init(_ text: String) {
-    description = text
+    self.init(description: text)
     guard !parsePlain(text) else { return }
     do throws(MockError) { try parse(text) } catch { problem = error }
   }
@@ -118,27 +120,6 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
     self.init(value)
   }
 
-  init(any: Void) {
-    description = "any URL"
-  }
-
-  init(regex pattern: String) {
-    description = "/\(pattern)/"
-    regex = TextRegex(pattern)
-    problem = regex?.problem
-  }
-
-  init(literally url: URL) {
-    description = url.absoluteString
-    let parsed = ParsedURL(url.absoluteURL)
-    scheme = parsed.scheme.isEmpty ? nil : parsed.scheme
-    host = parsed.host.isEmpty ? .any : .literal(parsed.host)
-    port = parsed.host.isEmpty ? .any : .number(parsed.port)
-    path = PathPattern(literally: parsed.segments)
-    query = QueryPattern(QueryItems(parsed.query ?? ""), isExact: true)
-  }
-
-  /// Whether a URL matches; fills in the values of the names.
   func matches(_ url: ParsedURL, _ parameters: inout [String: String]) -> Bool {
     guard problem == nil else { return false }
     if let regex { return regex.matches(url.url.absoluteString, &parameters) }
@@ -204,7 +185,14 @@ extension String: URLPatternConvertible {
 extension URL: URLPatternConvertible {
   /// A pattern for this URL and those equal to it: scheme, host, port, path, and exactly these query items in any
   /// order.
-  public var urlPattern: URLPattern { URLPattern(literally: self) }
+  public var urlPattern: URLPattern {
+    let parsed = ParsedURL(absoluteURL)
+    return URLPattern(
+      description: absoluteString, scheme: parsed.scheme.isEmpty ? nil : parsed.scheme,
+      host: parsed.host.isEmpty ? .any : .literal(parsed.host), port: parsed.host.isEmpty ? .any : .number(parsed.port),
+      path: PathPattern(literally: parsed.segments),
+      query: QueryPattern(parsed.items.items.map { ($0.name, .exactly($0.value)) }, isExact: true))
+  }
 }
 
 extension URLPattern: URLPatternConvertible {
@@ -214,11 +202,14 @@ extension URLPattern: URLPatternConvertible {
 
 extension URLPatternConvertible where Self == URLPattern {
   /// Every URL.
-  public static var any: URLPattern { URLPattern(any: ()) }
+  public static var any: URLPattern { URLPattern(description: "any URL") }
 
   /// URLs in whose text the regular expression (ICU syntax) finds a match, with `^` and `$` for the ends; named groups
   /// become ``MockRequest/parameters``.
-  public static func regex(_ pattern: String) -> URLPattern { URLPattern(regex: pattern) }
+  public static func regex(_ pattern: String) -> URLPattern {
+    let regex = TextRegex(pattern)
+    return URLPattern(description: regex.description, regex: regex, problem: regex.problem)
+  }
 }
 
 extension URLPattern {
@@ -233,7 +224,7 @@ extension URLPattern {
     var hasScheme = false
     if let separator = rest.range(of: "://") {
       let scheme = rest[..<separator.lowerBound].lowercased()
-      guard scheme == "*" || Self.isScheme(scheme) else {
+      guard scheme == "*" || ParsedURL.isScheme(scheme.utf8) else {
         throw Self.invalid(text, "\"\(scheme)\" is not a valid scheme: write https:// or *://.")
       }
       self.scheme = scheme == "*" ? nil : scheme
@@ -281,10 +272,6 @@ extension URLPattern {
     guard !name.isEmpty else { throw Self.invalid(text, "there is no host before the port.") }
     host = try StubHost(name, of: text)
     if name == "*", port == .schemeDefault { port = .any }
-  }
-
-  private static func isScheme(_ text: String) -> Bool {
-    text.utf8.first?.isASCIILetter == true && text.utf8.allSatisfy(\.isScheme)
   }
 
   static func invalid(_ text: String, _ reason: String) -> MockError {

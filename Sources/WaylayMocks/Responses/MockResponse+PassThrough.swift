@@ -26,9 +26,7 @@ extension MockResponse {
     do {
       return merging(try JSONValue(reading: JSONEncoder.sorted.encode(patch)), limit)
     } catch {
-      let mistake = MockError(
-        .invalidJSON, "a merge patch cannot be encoded as JSON: \(error.redacted)", underlying: error)
-      return with { $0.note(mistake) }
+      return noting(.invalidJSON, "a merge patch cannot be encoded as JSON: \(error.redacted)", underlying: error)
     }
   }
 
@@ -56,9 +54,7 @@ extension MockResponse {
     do {
       return merging(try JSONValue(reading: text.utf8), limit)
     } catch {
-      let mistake = MockError(
-        .invalidJSON, "the text of a merge patch is not JSON: \(error)", underlying: error)
-      return with { $0.note(mistake) }
+      return noting(.invalidJSON, "the text of a merge patch is not JSON: \(error)", underlying: error)
     }
   }
 

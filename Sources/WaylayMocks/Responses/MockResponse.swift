@@ -65,17 +65,17 @@ public struct MockResponse: Sendable {
   /// load.
   package internal(set) var defect: MockError?
 
-  init(_ content: Content, defect: MockError? = nil) {
+  init(_ content: Content) {
     self.content = content
-    self.defect = defect
   }
-
-  /// A response that only fails.
-  static func broken(_ mistake: MockError) -> MockResponse { MockResponse(.message(Message()), defect: mistake) }
 
   /// Keeps the first mistake.
   mutating func note(_ mistake: MockError?) {
     defect = defect ?? mistake
+  }
+
+  func noting(_ code: MockError.Code, _ message: String, underlying error: (any Error)? = nil) -> MockResponse {
+    with { $0.note(MockError(code, message, underlying: error)) }
   }
 
   func with(_ change: (inout MockResponse) -> Void) -> MockResponse {
@@ -155,10 +155,8 @@ extension MockResponse {
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
-      return .broken(
-        MockError(
-          .invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error
-        ))
+      return MockResponse(.message(Message())).noting(
+        .invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error)
     }
   }
 
@@ -200,13 +198,13 @@ extension MockResponse {
   /// Text that is not JSON fails the load with `MockError.invalidJSON` and the line in the text; to send broken
   /// JSON on purpose, use ``text(_:status:)`` with a header field.
   public static func json(text: String, status: Int = 200) -> MockResponse {
-    var response = MockResponse.data(Data(text.utf8), type: "application/json", status: status)
+    let response = MockResponse.data(Data(text.utf8), type: "application/json", status: status)
     do {
       _ = try JSONValue(reading: text.utf8)
+      return response
     } catch {
-      response.note(MockError(.invalidJSON, "the text of a response is not JSON: \(error)", underlying: error))
+      return response.noting(.invalidJSON, "the text of a response is not JSON: \(error)", underlying: error)
     }
-    return response
   }
 
   /// A response with any body: data, a file, or a stream.
@@ -226,12 +224,10 @@ extension MockResponse {
   ///   - status: 301, 302, 303, 307 or 308 (RFC 9110, section 15.4); any other fails the load with
   ///     `MockError.invalidResponse`.
   public static func redirect(to target: String, status: Int = 302) -> MockResponse {
-    var response = MockResponse.status(status).field("Location", target)
-    if ![301, 302, 303, 307, 308].contains(status) {
-      response.note(
-        MockError(.invalidResponse, "\(status) is not a redirect that clients follow: use 301, 302, 303, 307 or 308."))
-    }
-    return response
+    let response = MockResponse.status(status).field("Location", target)
+    guard ![301, 302, 303, 307, 308].contains(status) else { return response }
+    return response.noting(
+      .invalidResponse, "\(status) is not a redirect that clients follow: use 301, 302, 303, 307 or 308.")
   }
 }
 
@@ -272,12 +268,10 @@ extension MockResponse {
   ) -> MockResponse {
     guard let url = bundle.url(forResource: name, withExtension: pathExtension, subdirectory: subdirectory) else {
       let file = [subdirectory.map { $0 + "/" } ?? "", name, pathExtension.map { "." + $0 } ?? ""].joined()
-      return .broken(
-        MockError(
-          .unreadableFile,
-          "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in "
-            + "Package.swift."
-        ))
+      return MockResponse(.message(Message())).noting(
+        .unreadableFile,
+        "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in "
+          + "Package.swift.")
     }
     return .file(url, status: status)
   }
@@ -300,7 +294,7 @@ extension MockResponse {
   /// The same response with another status, 200 to 999.
   public func status(_ code: Int) -> MockResponse {
     guard (200...999).contains(code) else {
-      return with { $0.note(MockError(.invalidResponse, "\(code) is not a valid status code: use 200 to 999.")) }
+      return noting(.invalidResponse, "\(code) is not a valid status code: use 200 to 999.")
     }
     return status(HTTPResponse.Status(code: code))
   }
@@ -333,12 +327,7 @@ extension MockResponse {
   /// The same response with an additional header field, which keeps those of the same name.
   public func addingField(_ name: String, _ value: String) -> MockResponse {
     if case .message(let message) = content, message.fields.count >= MessageLimits.mostFields {
-      return with {
-        $0.note(
-          MockError(
-            .invalidResponse, "a response exceeds the limit of \(MessageLimits.mostFields) header fields.")
-        )
-      }
+      return noting(.invalidResponse, "a response exceeds the limit of \(MessageLimits.mostFields) header fields.")
     }
     return field(name, value) { if $0.fields.count < MessageLimits.mostFields { $0.fields.append($1) } }
   }
@@ -362,17 +351,12 @@ extension MockResponse {
     _ name: String, _ value: String, _ change: @escaping @Sendable (inout Message, HTTPField) -> Void
   ) -> MockResponse {
     guard let fieldName = HTTPField.Name(name) else {
-      return with {
-        $0.note(MockError(.invalidResponse, "\"\(name)\" is not a valid header field name (RFC 9110, section 5.1)."))
-      }
+      return noting(.invalidResponse, "\"\(name)\" is not a valid header field name (RFC 9110, section 5.1).")
     }
     guard HTTPField.isValidValue(value) else {
-      return with {
-        $0.note(
-          MockError(
-            .invalidResponse,
-            "the value of \(name) contains a line break or another control character, or begins or ends with a space."))
-      }
+      return noting(
+        .invalidResponse,
+        "the value of \(name) contains a line break or another control character, or begins or ends with a space.")
     }
     let field = HTTPField(name: fieldName, value: value)
     return edited { change(&$0, field) }

@@ -196,29 +196,23 @@ extension Stub {
 
   /// The same stub for exactly the given number of requests. A required stub that was used less often is reported.
   public func times(_ count: Int) -> Stub {
-    guard count > 0 else {
-      return with {
-        $0.note(
+    with {
+      guard count > 0 else {
+        return $0.note(
           .invalidCount,
           "times(\(count)): a stub must be used at least once. Omit the stub, or verify that there were no requests.")
       }
-    }
-    return with {
-      $0.life.minimum = count
-      $0.life.maximum = count
+      ($0.life.minimum, $0.life.maximum) = (count, count)
     }
   }
 
   /// The same stub for a number of requests in the given range.
   public func times(_ counts: ClosedRange<Int>) -> Stub {
-    guard counts.lowerBound >= 0, counts.upperBound > 0 else {
-      return with {
-        $0.note(.invalidCount, "times(\(counts)): counts must not be negative, and the last must be at least 1.")
+    with {
+      guard counts.lowerBound >= 0, counts.upperBound > 0 else {
+        return $0.note(.invalidCount, "times(\(counts)): counts must not be negative, and the last must be at least 1.")
       }
-    }
-    return with {
-      $0.life.minimum = counts.lowerBound
-      $0.life.maximum = counts.upperBound
+      ($0.life.minimum, $0.life.maximum) = (counts.lowerBound, counts.upperBound)
     }
   }
 

@@ -83,14 +83,10 @@ final class HardWiredSessions: Sendable {
       scope.map { MockScope.current === $0 } ?? false
     }
     let isLate = state.withLock { state in
-      guard !state.isEnded else { return true }
       (state.interceptions, state.unattributed) = ([others, own], unattributed)
-      return false
+      return state.isEnded
     }
-    if isLate {
-      for interception in [others, own] { interception.end() }
-      unattributed.invalidate()
-    }
+    if isLate { end() }
     if !isComplete { IssueReport.report(Self.unreachable, at: location) }
   }
 

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import WaylayCore
 import WaylayHAR
-import WaylayInspector
+
+@testable import WaylayInspector
 
 @Suite("The journal of an inspector", .timeLimit(.minutes(10)))
 struct JournalTests {
@@ -40,6 +41,30 @@ struct JournalTests {
       try await Self.load(1, next, from: 999)
       await next.flush()
       #expect(try Inspector.Journal.read(file).exchanges.last?.request.url == "https://a.test/999")
+    }
+  }
+
+  @Test("loses an exchange to a full disk, and not the next one", .exitTest)
+  func fullDisk() async throws {
+    try await withDirectory { directory in
+      let file = directory.appendingPathComponent("traffic.journal")
+      await #expect(processExitsWith: .success) { [path = file.path as String] in
+        Process.limit()
+        let journal = try Inspector.Journal(URL(fileURLWithPath: path))
+        func write(_ number: Int) {
+          let request = HAR.Request(method: "GET", url: "https://a.test/\(number)")
+          journal.append([HAR.Entry(started: Date(), request: request, response: HAR.Response(status: 200))])
+        }
+        write(1)
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
+        Process.limitingFiles(toBytes: (size?.uintValue ?? 0) + 10) { write(2) }
+        Process.require(journal.failure != nil, "the disk was not full")
+        write(3)
+        Process.require(journal.failure == nil, "\(journal.failure as Any)")
+      }
+      let contents = try Inspector.Journal.read(file)
+      #expect(contents.exchanges.map(\.request.url) == ["https://a.test/1", "https://a.test/3"])
+      #expect(contents.damaged == 1)
     }
   }
 

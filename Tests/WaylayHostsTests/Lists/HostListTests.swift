@@ -128,6 +128,20 @@ struct HostListTests {
     }
   }
 
+  @Test(
+    "is stored in place of a file that belongs to another user",
+    .enabled(if: geteuid() == 0, "root alone may give a file away"))
+  func otherOwner() async throws {
+    try await Self.withPlace { place in
+      try Self.list(2, "203.0.113.2").write(to: place)
+      #expect(chmod(place.path, 0o600) == 0 && chown(place.path, 65534, 65534) == 0)
+      let list = try HostList(bundled: Self.list(1, "203.0.113.1"), storedAt: place)
+      #expect(list.serial == 1)
+      try list.update(with: Self.list(3, "203.0.113.3"))
+      #expect(try HostList(bundled: Self.list(1, "203.0.113.1"), storedAt: place).serial == 3)
+    }
+  }
+
   @Test("is in force where the disk is full, and the one stored before stays whole", .exitTest)
   func fullDisk() async throws {
     try await Self.withPlace { place in

@@ -57,7 +57,7 @@ struct JournalTests {
         }
         write(1)
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
-        Process.limitingFiles(toBytes: (size?.uintValue ?? 0) + 10) { write(2) }
+        Process.limitingFiles(toBytes: UInt(size?.intValue ?? 0) + 10) { write(2) }
         Process.require(journal.failure != nil, "the disk was not full")
         write(3)
         Process.require(journal.failure == nil, "\(journal.failure as Any)")

@@ -59,6 +59,7 @@ public var EPERM: Int32 { fatalError() }
 public var E2BIG: Int32 { fatalError() }
 public var EDESTADDRREQ: Int32 { fatalError() }
 public var EFAULT: Int32 { fatalError() }
+public var ENOTTY: Int32 { fatalError() }
 public var ENODEV: Int32 { fatalError() }
 public var ENXIO: Int32 { fatalError() }
 public var EOVERFLOW: Int32 { fatalError() }

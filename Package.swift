@@ -13,13 +13,17 @@ let libraries: [Target] = [
     exclude: [
       "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "Internals", "LICENSE", "README.md",
       "SECURITY.md",
-      "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase",
+      "Scripts", "Sources/CWaylayCurl", "Sources/CWaylaySQLite", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase",
       "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
       "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
       "Sources/WaylayTesting", "Sources/WaylayTool", "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
     ], sources: ["Sources/Waylay"], swiftSettings: settings()),
   module(
-    "WaylayArchive", needs: ["WaylayCore", "DequeModule", "HTTPTypes", "Logging", "OrderedCollections"],
+    "WaylayArchive",
+    needs: [
+      .target(name: "CWaylaySQLite", condition: .when(platforms: [.linux, .android])), "WaylayCore",
+      "DequeModule", "HTTPTypes", "Logging", "OrderedCollections",
+    ],
     guarded: ["Cryptography": ["Crypto"], "StructuredFields": ["RawStructuredFieldValues"]]),
   module(
     "WaylayAsyncHTTPClient", needs: ["WaylayCore", "HTTPTypes", "Logging"],
@@ -73,6 +77,8 @@ let libraries: [Target] = [
 let modules: [Target] = [
   // The functions of libcurl, found at run time: no header and no library is needed to build it. Empty on Apple platforms.
   .target(name: "CWaylayCurl"),
+  // The same for SQLite.
+  .target(name: "CWaylaySQLite"),
   // What every module needs, with no dependency.
   module("WaylayBase"),
   // Messages of the core as entries of an HTTP archive, and back, and how two recordings differ in shape.

@@ -209,9 +209,24 @@ extension AtomicFile {
           self = .file(folder: folder, name: name)
           return
         }
+        guard try Self.mayFollow(current, in: folder, path, calls) else {
+          throw SystemError("open", path, code: EACCES)
+        }
         current = link.utf8.first == UInt8(ascii: "/") ? link : "\(folder)/\(link)"
       }
       throw SystemError("open", path, code: ELOOP)
+    }
+
+    /// Whether Linux would follow a symbolic link (`fs.protected_symlinks`): in a folder such as `/tmp`, where anyone may
+    /// put one, only a link of this user or of the folder's owner.
+    private static func mayFollow(
+      _ link: String, in folder: String, _ path: String, _ calls: Calls
+    ) throws(SystemError) -> Bool {
+      guard let place = try calls.status(path, { fstatat(AT_FDCWD, folder, $0, 0) }),
+        mode_t(place.st_mode) & (S_ISVTX | S_IWOTH) == S_ISVTX | S_IWOTH,
+        let status = try calls.status(path, { fstatat(AT_FDCWD, link, $0, AT_SYMLINK_NOFOLLOW) })
+      else { return true }
+      return status.st_uid == geteuid() || status.st_uid == place.st_uid
     }
 
     /// - Returns: `nil` for what is no symbolic link.

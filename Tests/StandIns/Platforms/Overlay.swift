@@ -18,3 +18,4 @@ public var S_IFREG: mode_t { 0o100000 }
 public var S_IFDIR: mode_t { 0o040000 }
 public var S_IWGRP: mode_t { 0o000020 }
 public var S_IWOTH: mode_t { 0o000002 }
+public var S_ISVTX: mode_t { 0o001000 }

@@ -129,6 +129,23 @@ struct AtomicFileNodeTests {
   }
 
   @Test(
+    "a link that another user has put into a folder such as /tmp is not followed", .enabled(if: isRoot, needsRoot),
+    arguments: [0o1777, 0o777, 0o1775] as [mode_t])
+  func plantedLink(mode: mode_t) throws {
+    try folder.write("old", to: "secret")
+    #expect(symlink(folder["secret"], folder["file"]) == 0 && lchown(folder["file"], 65534, 65534) == 0)
+    #expect(chmod(folder.path, mode) == 0)
+    guard mode == 0o1777 else { return try folder.replace(with: "new") }
+    let refused = SystemError("open", folder["file"], code: EACCES)
+    #expect(throws: refused) { try folder.replace(with: "new") }
+    #expect(folder.text("secret") == "old")
+    // The owner of the folder may.
+    #expect(chown(folder.path, 65534, 65534) == 0)
+    try folder.replace(with: "new")
+    #expect(folder.text("secret") == "new")
+  }
+
+  @Test(
     "is not replaced by one who could not give it back its owner, or may not write it, or its folder", .exitTest,
     .enabled(if: isRoot, needsRoot))
   func foreign() async throws {

@@ -34,6 +34,7 @@ public struct pthread_mutexattr_t {
 
 public var S_IWGRP: mode_t { fatalError() }
 public var S_IWOTH: mode_t { fatalError() }
+public var S_ISVTX: mode_t { fatalError() }
 @discardableResult public func usleep(_ microseconds: UInt32) -> Int32 { fatalError() }
 public func pthread_mutex_init(_: UnsafeMutablePointer<pthread_mutex_t>!, _: UnsafePointer<pthread_mutexattr_t>?) -> Int32 { fatalError() }
 @discardableResult public func pthread_mutex_lock(_: UnsafeMutablePointer<pthread_mutex_t>!) -> Int32 { fatalError() }
@@ -344,6 +345,7 @@ public func acl_get_fd(_: Int32) -> acl_t! { fatalError() }
 public func utimensat(_: Int32, _: UnsafePointer<CChar>!, _: UnsafePointer<timespec>!, _: Int32) -> Int32 { fatalError() }
 @discardableResult public func mknod(_: UnsafePointer<CChar>!, _: mode_t, _: Int32) -> Int32 { fatalError() }
 @discardableResult public func setgroups(_: Int32, _: UnsafePointer<gid_t>!) -> Int32 { fatalError() }
+@discardableResult public func lchown(_: UnsafePointer<CChar>!, _: uid_t, _: gid_t) -> Int32 { fatalError() }
 @discardableResult public func setgid(_: gid_t) -> Int32 { fatalError() }
 @discardableResult public func setuid(_: uid_t) -> Int32 { fatalError() }
 public func abort() -> Never { fatalError() }

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaylayCore
+
 @testable import WaylayHosts
 
 /// The rest of a chain, made up: each address does what it was told to. Nothing of it takes time but what a clock says.
@@ -185,21 +186,13 @@ struct Rig {
     return String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self)
   }
 
-  /// Loads while the time goes on.
-  func loadWhileTimePasses(_ method: String = "GET", _ url: String = "https://api.test/") async throws -> String {
-    let isDone = Locked(false)
-    async let clock: Void = {
-      while !isDone.withLock({ $0 }) {
-        network.time.advance(by: .milliseconds(10))
-        // What this woke goes first, on a busy machine too.
-        for _ in 0..<10 { await Task.yield() }
-      }
-    }()
-    defer { isDone.withLock { $0 = true } }
-    let answer = try await load(method, url)
-    isDone.withLock { $0 = true }
-    await clock
-    return answer
+  /// Loads, and moves the time on, to so long after the clock's start, once the load sleeps until then.
+  func load(
+    _ method: String = "GET", _ url: String = "https://api.test/", sleepingUntil time: Duration
+  ) async throws -> String {
+    async let answer = load(method, url)
+    await network.time.sleep(until: time)
+    return try await answer
   }
 
   /// A load that an address has taken waits there for a minute and longer; then it is given up.

@@ -44,6 +44,12 @@ final class StepClock: Sendable {
     while !state.withLock({ isThere($0) }), !Task.isCancelled { await state.wait(at: \.watchers, unless: isThere) }
   }
 
+  /// Waits until somebody sleeps until so long after the clock's start, and moves the time there.
+  func sleep(until time: Duration) async {
+    await sleeper(until: time)
+    advance(by: time + .seconds(1) - now)
+  }
+
   private func sleep(_ duration: Duration) async throws {
     let number = state.withLock { state in
       state.lastSleeper += 1

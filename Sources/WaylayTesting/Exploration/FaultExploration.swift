@@ -28,7 +28,7 @@ struct FaultExploration: Sendable {
   func explore() async throws {
     let first = FaultRun()
     var error: (any Error)?
-    _ = await perform(first, patience: .milliseconds(20)) { error = $0 }
+    _ = await perform(first, patience: .milliseconds(100)) { error = $0 }
     if let error { throw error }
     let baseline = first.state.withLock { $0 }
     // A test that fails as it is has its own report.
@@ -39,7 +39,7 @@ struct FaultExploration: Sendable {
       guard !Task.isCancelled else { return }
       guard try await breaks(plan, baseline, .milliseconds(2), &outcomes) != nil else { continue }
       // Once more, and slowly: time may have passed before the client had come as far.
-      guard let problem = try await breaks(plan, baseline, .milliseconds(30), &outcomes) else { continue }
+      guard let problem = try await breaks(plan, baseline, .milliseconds(100), &outcomes) else { continue }
       return report(problem, plan, baseline)
     }
   }

@@ -31,11 +31,7 @@
           Process.require(answer == "\(size)", "the server got \(answer) bytes")
           return max(most, Process.residentBytes)
         }
-        // The servers' own memory, and what the kernel holds for the sockets, are the same for both: only the size of the
-        // body differs.
-        let size = Sizes.of(1 << 30, small: 128 << 20)
-        let (less, more) = (try await peak(size / 4), try await peak(size))
-        Process.require(more - less < 16 << 20, "resident memory grew by \((more - less) >> 20) MiB")
+        try await Process.requireSameMemory(bySize: peak)
         registry.invalidate()
         await origin.stop()
       }

@@ -30,10 +30,7 @@
           Process.require(received == size, "\(received) of \(size) bytes came")
           return most
         }
-        // The server's own memory is the same for both: only the size of the body differs.
-        let size = Sizes.of(1 << 30, small: 128 << 20)
-        let (less, more) = (try await peak(size / 4), try await peak(size))
-        Process.require(more - less < 16 << 20, "resident memory grew by \((more - less) >> 20) MiB")
+        try await Process.requireSameMemory(bySize: peak)
         registry.invalidate()
         await origin.stop()
       }

@@ -93,5 +93,17 @@ package import Foundation
       package static let measuresMemory = false
       package static var residentBytes: Int { 0 }
     #endif
+
+    /// Ends the process when a large transfer takes more memory than one of a quarter of its size.
+    ///
+    /// Servers and sockets take the same for both. 32 MiB are allowed, a third of the least difference:
+    /// buffers are fuller on a busy machine.
+    ///
+    /// - Parameter peak: Transfers so many bytes, and returns the most that was resident meanwhile.
+    package static func requireSameMemory(bySize peak: (Int) async throws -> Int) async rethrows {
+      let size = Sizes.of(1 << 30, small: 128 << 20)
+      let (less, more) = (try await peak(size / 4), try await peak(size))
+      require(more - less < 32 << 20, "resident memory grew by \((more - less) >> 20) MiB")
+    }
   }
 #endif

@@ -17,12 +17,6 @@ public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
   case preferArchive
   /// A stored response of any age, whatever the request asks for; a cache miss is an error.
   case offline
-
-  /// Makes the mode with the given name, for example from an app's settings; `nil` for any other text.
-  public init?(rawValue: String) {
-    guard let mode = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
-    self = mode
-  }
 }
 
 extension ArchiveCache {

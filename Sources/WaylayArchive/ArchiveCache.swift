@@ -213,7 +213,7 @@ final class ArchiveEngine: Sendable {
       defer { modes.follower = nil }
       return modes.follower
     }?.cancel()
-    reporter.close()
+    reporter.hub.close()
   }
 
   /// What the store does of its own accord.

@@ -121,12 +121,16 @@ final class SharedBody: Sendable {
     do {
       var chunks = original.makeAsyncIterator()
       while true {
-        await demand()
+        // Until a reader wants more than there is.
+        await state.wait(at: \.demanding) { $0.wantsMore(length) }
         try Task.checkCancellation()
         let chunk = try await chunks.next()
         try checkLength(with: chunk)
         guard let chunk else { break }
-        publish(chunk)
+        state.change(waking: \.waiting) { state in
+          state.chunks.append(chunk)
+          state.received += Int64(chunk.count)
+        }
         await keep(chunk)
       }
     } catch {
@@ -140,7 +144,8 @@ final class SharedBody: Sendable {
       sinkFailure.map { .lost($0) } ?? (failure == nil ? .complete(bytes: stored) : .partial(bytes: stored))
     // In a task of its own, because this one may have been cancelled: what there is, is stored all the same.
     await Task { await finish(end) }.value
-    conclude(failure.map { .failure($0) } ?? .success(()))
+    let outcome: Result<Void, any Error> = failure.map { .failure($0) } ?? .success(())
+    state.change(waking: \.waiting) { ($0.end, $0.pump) = (outcome, nil) }
   }
 
   /// Fails when the body is over before it has the bytes that it must have, or has more of them.
@@ -157,13 +162,6 @@ final class SharedBody: Sendable {
     }
   }
 
-  private func publish(_ chunk: Data) {
-    state.change(waking: \.waiting) { state in
-      state.chunks.append(chunk)
-      state.received += Int64(chunk.count)
-    }
-  }
-
   private func keep(_ chunk: Data) async {
     guard state.withLock({ $0.sinkFailure == nil }) else { return }
     do {
@@ -175,18 +173,6 @@ final class SharedBody: Sendable {
     } catch {
       state.withLock { $0.sinkFailure = error }
     }
-  }
-
-  private func conclude(_ end: Result<Void, any Error>) {
-    state.change(waking: \.waiting) { state in
-      state.end = end
-      state.pump = nil
-    }
-  }
-
-  /// Waits until somebody wants more than there is.
-  private func demand() async {
-    await state.wait(at: \.demanding) { $0.wantsMore(length) }
   }
 
   // MARK: Readers
@@ -236,13 +222,9 @@ final class SharedBody: Sendable {
         }
         state.withLock { $0.positions[reader] = offset + Int64(chunk.count) }
         return chunk
-      case .wait: await wait(reader)
+      case .wait: await state.wait(at: \.waiting) { $0.positions[reader] ?? 0 < $0.received || $0.end != nil }
       }
     }
-  }
-
-  private func wait(_ reader: Int) async {
-    await state.wait(at: \.waiting) { $0.positions[reader] ?? 0 < $0.received || $0.end != nil }
   }
 
   private func leave(_ reader: Int) {

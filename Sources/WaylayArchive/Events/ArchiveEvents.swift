@@ -90,7 +90,7 @@ extension ArchiveCounters {
 /// Tells subscribers, the log and the counters what happens. Safe from any thread.
 final class ArchiveReporter: Sendable {
   private let tally = Locked(ArchiveCounters())
-  private let hub = EventHub<ArchiveEvent>()
+  let hub = EventHub<ArchiveEvent>()
   private let logger: Logger?
 
   init(logger: Logger?) { self.logger = logger }
@@ -109,17 +109,9 @@ final class ArchiveReporter: Sendable {
   {
     tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
     hub.send(event)
-    let level = level ?? Self.level(of: kind)
+    let level = level ?? (kind == .storeFailed ? .warning : .debug)
     if let logger, logger.logLevel <= level { log(event(), logger, level) }
   }
-
-  private static func level(of kind: OpenEnum<ArchiveEvent>) -> Logger.Level {
-    kind == .storeFailed ? .warning : .debug
-  }
-
-  func events(bufferingNewest limit: Int) -> AsyncStream<ArchiveEvent> { hub.subscribe(bufferingNewest: limit) }
-
-  func close() { hub.close() }
 
   private func log(_ event: ArchiveEvent, _ logger: Logger, _ level: Logger.Level) {
     var metadata: Logger.Metadata = [ArchiveLogKey.event: "\(event.kind)"]
@@ -149,7 +141,7 @@ extension ArchiveCache {
   ///
   /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<ArchiveEvent> {
-    engine.reporter.events(bufferingNewest: limit)
+    engine.reporter.hub.subscribe(bufferingNewest: limit)
   }
 
   /// The counters of the archive's events since it was made.

@@ -72,9 +72,8 @@ struct RequestKey: Sendable {
   /// Whether requests of that method are keyed by their body: `QUERY`, and what a rule names.
   static func wantsBody(_ request: InterceptedRequest, _ configuration: ArchiveCache.Configuration) -> Bool {
     let method = request.method.rawValue.uppercased()
-    if method == "QUERY" { return true }
-    guard !configuration.keys.isEmpty else { return false }
-    return configuration.keys.contains { $0.bodyMethods.contains(method) && $0.scope.covers(request.url) }
+    return method == "QUERY"
+      || configuration.keys.contains { $0.bodyMethods.contains(method) && $0.scope.covers(request.url) }
   }
 
   private static func credentials(
@@ -186,30 +185,21 @@ struct KeyText: Sendable {
   ///   - rules: The rules that cover it.
   init(_ url: URL, rules: [KeyRule] = []) {
     let string = url.absoluteString
-    guard !rules.isEmpty || !Self.isNormal(string) else {
+    guard !rules.isEmpty || !Self.isNormal(string), let colon = string.utf8.firstIndex(of: UInt8(ascii: ":")),
+      string.utf8[colon...].starts(with: "://".utf8)
+    else {
       (text, userInfo) = (string, nil)
       return
     }
-    let bytes = Array(string.utf8)
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
-      (text, userInfo) = (url.absoluteString, nil)
-      return
-    }
-    var key: [UInt8] = []
-    key.reserveCapacity(bytes.count + 1)
-    key += bytes[..<colon].map(\.lowercased)
-    let scheme = key
-    key += "://".utf8
-    let rest = bytes[(colon + 3)...]
+    let scheme = string.utf8[..<colon].map(\.lowercased)
+    var key = scheme + Array("://".utf8)
+    let rest = Array(string.utf8[colon...].dropFirst(3))
     let end =
       rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
     var authority = rest[..<end]
-    if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-      userInfo = String(decoding: authority[..<at], as: UTF8.self)
-      authority = authority[(at + 1)...]
-    } else {
-      userInfo = nil
-    }
+    let at = authority.lastIndex(of: UInt8(ascii: "@"))
+    userInfo = at.map { String(decoding: authority[..<$0], as: UTF8.self) }
+    if let at { authority = authority[(at + 1)...] }
     key += Self.withoutDefaultPort(authority, scheme: scheme).map(\.lowercased)
     let target = rest[end...].prefix { $0 != UInt8(ascii: "#") }
     if target.first != UInt8(ascii: "/") { key.append(UInt8(ascii: "/")) }

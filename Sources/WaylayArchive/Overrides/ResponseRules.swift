@@ -112,13 +112,6 @@ public struct StorableResponse: Sendable {
 
   /// The lifetime, as the rules take it.
   var override: LifetimeOverride? { lifetime.map { .forced($0.wholeSeconds) } }
-
-  init(request: URLRequest, status: HTTPResponse.Status, length: Int64?, fields: HTTPFields) {
-    self.request = request
-    self.status = status
-    self.length = length
-    self.fields = fields
-  }
 }
 
 extension StorableResponse: CustomStringConvertible {

@@ -47,7 +47,7 @@ extension ArchivePolicy {
     // Only what one stored response has was sent, so that is what the response is about, even if it does not say so.
     if identified.isEmpty, validating.count == 1, !Self.hasValidator(response.fields) { identified = validating }
     if identified.isEmpty,
-      let index = Self.only(validating, where: { isWeaklyNamed(records[$0], by: response.fields) }),
+      let index = validating.first, validating.count == 1, isWeaklyNamed(records[index], by: response.fields),
       let form = Self.form(of: records[index], for: request, method, isLastResort: true)
     {
       // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on
@@ -78,15 +78,9 @@ extension ArchivePolicy {
     return outcome
   }
 
-  private static func only(_ indices: [Int], where isMeant: (Int) -> Bool) -> Int? {
-    indices.count == 1 ? indices.first.flatMap { isMeant($0) ? $0 : nil } : nil
-  }
-
   /// Whether the two tags differ in nothing but that the stored one is weak.
   private func isWeaklyNamed(_ record: CacheRecord, by fields: HTTPFields) -> Bool {
-    guard let stored = record.entityTag, let tag = fields.first(.eTag) else {
-      return false
-    }
+    guard let stored = record.entityTag, let tag = fields.first(.eTag) else { return false }
     return EntityTag.isWeak(stored) && EntityTag.areWeaklyEqual(stored, tag)
   }
 

@@ -19,16 +19,13 @@ extension ArchivePolicy {
       // What is another user's is not offered: an origin with one tag for everybody would confirm it for this one.
       var memo = DigestMemo()
       let offered = records.indices.filter {
-        Self.canBeValidated(records[$0], for: request, method) && isForUser(records[$0], request, &memo)
+        Self.canAnswer(records[$0], method) && records[$0].entityTag != nil
+          && Self.form(of: records[$0], for: request, method, isLastResort: false) != nil
+          && isForUser(records[$0], request, &memo)
       }
       Self.addConditions(&decision, records, offered)
     }
     return decision
-  }
-
-  private static func canBeValidated(_ record: CacheRecord, for request: CacheRequest, _ method: CacheMethod) -> Bool {
-    canAnswer(record, method) && record.entityTag != nil
-      && form(of: record, for: request, method, isLastResort: false) != nil
   }
 
   /// `If-None-Match` with the tags of all, `If-Modified-Since` with the date of one (RFC 9110, section 13.1).
@@ -64,10 +61,10 @@ extension ArchivePolicy {
   func forward(_ request: CacheRequest, _ plan: Plan, _ reason: ArchiveReason) -> CacheDecision {
     var decision = CacheDecision(.forward, reason)
     if plan.asksPastCaches {
-      let own = request.value(of: "cache-control").map { "\($0), no-cache" }
+      let own = request.cacheControl.map { "\($0), no-cache" }
       decision.addedFields[values: .cacheControl] = [own ?? "no-cache"]
       decision.addedFields[values: .pragma] = ["no-cache"]
-    } else if plan.asksForValidation, request.value(of: "cache-control") == nil {
+    } else if plan.asksForValidation, request.cacheControl == nil {
       decision.addedFields[values: .cacheControl] = ["max-age=0"]
     }
     return decision
@@ -90,7 +87,6 @@ extension ArchivePolicy {
     if Self.hasUncoveredBody(request, options) {
       return ResponseOutcome(.network, ArchiveReason(.method, "body"))
     }
-    let now = response.responseTime
     let method = options.method(of: request)
     if response.status == 304, !decision.validating.isEmpty {
       return notModified(response, request, method, decision, records, options)
@@ -99,7 +95,8 @@ extension ArchivePolicy {
       return rest(response, request, decision, records, options)
     }
     if StatusRules.isServerFailure(response.status),
-      let (reply, reason) = inPlaceOfError(request, method, decision, records, now, options, isUnreachable: false)
+      let (reply, reason) = inPlaceOfError(
+        request, decision, records, response.responseTime, options, isUnreachable: false)
     {
       return ResponseOutcome(.stored(reply), reason)
     }
@@ -117,12 +114,12 @@ extension ArchivePolicy {
     for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime,
     options: CacheOptions = CacheOptions()
   ) -> (reply: CacheReply, reason: ArchiveReason)? {
-    inPlaceOfError(request, options.method(of: request), decision, records, now, options, isUnreachable: true)
+    inPlaceOfError(request, decision, records, now, options, isUnreachable: true)
   }
 
   private func inPlaceOfError(
-    _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision, _ records: [CacheRecord],
-    _ now: CacheTime, _ options: CacheOptions, isUnreachable: Bool
+    _ request: CacheRequest, _ decision: CacheDecision, _ records: [CacheRecord], _ now: CacheTime,
+    _ options: CacheOptions, isUnreachable: Bool
   ) -> (CacheReply, ArchiveReason)? {
     let plan = Plan(request, options)
     guard let index = decision.selected, records.indices.contains(index), plan.mayAnswer, !plan.alwaysValidates,
@@ -134,7 +131,7 @@ extension ArchivePolicy {
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
     guard !record.needsTheOrigin, !isRetriedError(record, request),
       request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.saturating(multipliedBy: 1000) }) ?? true,
-      let form = Self.form(of: record, for: request, method, isLastResort: true)
+      let form = Self.form(of: record, for: request, options.method(of: request), isLastResort: true)
     else { return nil }
     let grace = max(record.directives.staleIfError ?? 0, request.directives.staleIfError ?? 0, staleIfError)
     let isAllowed = isWithin(grace, age, lifetime) && !isOfUnknownAge

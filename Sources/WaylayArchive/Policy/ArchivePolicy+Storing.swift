@@ -5,13 +5,6 @@ extension ArchivePolicy {
     var fields: HTTPFields
     var requestTime: CacheTime
     var responseTime: CacheTime
-
-    init(status: Int, fields: HTTPFields, requestTime: CacheTime, responseTime: CacheTime) {
-      self.status = status
-      self.fields = fields
-      self.requestTime = requestTime
-      self.responseTime = responseTime
-    }
   }
 
   /// Whether a response may be stored, and with what record (RFC 9111, section 3).
@@ -47,7 +40,7 @@ extension ArchivePolicy {
     }
     let method = options.method(of: request)
     guard method == .get || method == .head || method == .post else { return ArchiveReason(.method) }
-    guard !StatusRules.mustNotBeStored(status) else { return ArchiveReason(.status, "\(status)") }
+    guard !StatusRules.unstorable.contains(status) else { return ArchiveReason(.status, "\(status)") }
     let isForced = if case .forced = options.lifetime { status < 500 } else { false }
     if request.directives.isNoStore { return ArchiveReason(.noStore, "request no-store") }
     if !isForced {
@@ -61,28 +54,18 @@ extension ArchivePolicy {
         return ArchiveReason(.privateResponse, "private and Set-Cookie")
       }
     }
-    let isExplicit = hasExplicitLifetime(response.fields, directives)
-    if method == .post {
-      guard isExplicit, isContentLocation(of: response, sameAs: request) else {
-        return ArchiveReason(.method, "POST")
-      }
+    let isExplicit = directives.maxAge != .absent || response.fields.contains(.expires)
+    if method == .post, !isExplicit || !isContentLocation(of: response, sameAs: request) {
+      return ArchiveReason(.method, "POST")
     }
     if isForced || isExplicit || directives.isPublic || directives.isPrivate { return nil }
-    return StatusRules.isHeuristicallyCacheable(status) ? nil : ArchiveReason(.status, "\(status)")
-  }
-
-  private func hasExplicitLifetime(_ fields: HTTPFields, _ directives: ResponseDirectives) -> Bool {
-    directives.maxAge != .absent || fields.contains(.expires)
+    return StatusRules.heuristicallyCacheable.contains(status) ? nil : ArchiveReason(.status, "\(status)")
   }
 
   /// RFC 9110, section 9.3.3: the response to a `POST` is a representation of the target when it says so.
   private func isContentLocation(of response: Response, sameAs request: CacheRequest) -> Bool {
-    guard let url = request.url, let text = response.fields[.contentLocation],
-      let location = URL(string: text, relativeTo: url)
-    else {
-      return false
-    }
-    return location.absoluteString == url.absoluteString
+    guard let url = request.url, let text = response.fields[.contentLocation] else { return false }
+    return URL(string: text, relativeTo: url)?.absoluteString == url.absoluteString
   }
 
   /// What is kept of a response beside its body, whether or not it may be.

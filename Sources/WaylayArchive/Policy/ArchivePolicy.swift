@@ -238,50 +238,45 @@ extension ArchivePolicy {
     func reason(_ code: ArchiveReason.Code, _ ruling: String? = nil) -> ArchiveReason {
       ArchiveReason(code, ruling, about: record, at: now)
     }
-    if record.flags.contains(.lastResort), plan.mayLoad { return Verdict(isUsable: false, reason: reason(.stale)) }
-    if isRetriedError(record, request), plan.mayLoad {
-      return Verdict(isUsable: false, reason: reason(.request, "retry"))
+    func needsOrigin(_ code: ArchiveReason.Code, _ ruling: String? = nil) -> Verdict {
+      Verdict(isUsable: false, reason: reason(code, ruling))
     }
+    if record.flags.contains(.lastResort), plan.mayLoad { return needsOrigin(.stale) }
+    if isRetriedError(record, request), plan.mayLoad { return needsOrigin(.request, "retry") }
     let isInvalid = record.flags.contains(.invalidated)
     if plan.anyAge {
       let isStale = !isFresh || isInvalid
       return Verdict(isUsable: true, isStale: isStale, reason: isStale ? reason(.anyAge, plan.ruling) : reason(.fresh))
     }
-    if isInvalid { return Verdict(isUsable: false, reason: reason(.needsValidation, "invalidation")) }
+    if isInvalid { return needsOrigin(.needsValidation, "invalidation") }
     // RFC 9111, section 4.2.3, counts ages from when a response came: a moment that is still to come is none of those.
-    if isOfUnknownAge { return Verdict(isUsable: false, reason: reason(.stale, "clock")) }
-    if record.directives.isNoCache { return Verdict(isUsable: false, reason: reason(.needsValidation, "no-cache")) }
-    if request.directives.isNoCache { return Verdict(isUsable: false, reason: reason(.request, "no-cache")) }
+    if isOfUnknownAge { return needsOrigin(.stale, "clock") }
+    if record.directives.isNoCache { return needsOrigin(.needsValidation, "no-cache") }
+    if request.directives.isNoCache { return needsOrigin(.request, "no-cache") }
     // RFC 8246, section 2: what never changes while it is fresh is not asked about when it is reloaded.
-    if plan.alwaysValidates, !(isFresh && record.directives.isImmutable) {
-      return Verdict(isUsable: false, reason: reason(.request, plan.ruling))
-    }
+    if plan.alwaysValidates, !(isFresh && record.directives.isImmutable) { return needsOrigin(.request, plan.ruling) }
     if let minFresh = request.directives.minFresh,
       lifetime.saturating(subtracting: age) < minFresh.saturating(multipliedBy: 1000)
     {
-      return Verdict(isUsable: false, reason: reason(isFresh ? .request : .stale, "min-fresh"))
+      return needsOrigin(isFresh ? .request : .stale, "min-fresh")
     }
     // How far past what both sides ask for.
     let asked = request.directives.maxAge.map { min(lifetime, $0.saturating(multipliedBy: 1000)) } ?? lifetime
     if isFresh, age <= asked { return Verdict(isUsable: true, reason: reason(.fresh)) }
-    if !isFresh, record.directives.isMustRevalidate {
-      return Verdict(isUsable: false, reason: reason(.stale, "must-revalidate"))
-    }
+    if !isFresh, record.directives.isMustRevalidate { return needsOrigin(.stale, "must-revalidate") }
     if let maxStale = request.directives.maxStale,
       age.saturating(subtracting: asked) <= maxStale.saturating(multipliedBy: 1000)
     {
       return Verdict(isUsable: true, isStale: !isFresh, reason: reason(isFresh ? .fresh : .staleAllowed, "max-stale"))
     }
     // Section 5.2.1.1: who says how old it may be does not want a stale one, unless max-stale says so.
-    if request.directives.maxAge != nil {
-      return Verdict(isUsable: false, reason: reason(isFresh ? .request : .stale, "max-age"))
-    }
+    if request.directives.maxAge != nil { return needsOrigin(isFresh ? .request : .stale, "max-age") }
     if isWithin(record.directives.staleWhileRevalidate ?? 0, age, lifetime) {
       return Verdict(
         isUsable: true, isStale: true, revalidatesInBackground: true,
         reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
     }
-    return Verdict(isUsable: false, reason: reason(.stale))
+    return needsOrigin(.stale)
   }
 
   /// Whether a response is the very error for which an interceptor before the archive tries the request again.

@@ -67,12 +67,6 @@ struct CacheReply: Hashable, Sendable {
   var index: Int
   var form: Form
   var isStale: Bool
-
-  init(index: Int, form: Form, isStale: Bool) {
-    self.index = index
-    self.form = form
-    self.isStale = isStale
-  }
 }
 
 /// What to do with a response of the origin.
@@ -128,20 +122,14 @@ struct CacheOptions: Sendable {
     var lifetime: LifetimeOverride?
   }
 
-  var mode: ArchiveMode
+  var mode = ArchiveMode.online
   /// Seen when a response is stored or freshened.
   var lifetime: LifetimeOverride?
   /// What an unsafe-looking request, keyed by its body, is treated as: a `GET` (GraphQL over `POST`).
-  var isKeyedByBody: Bool
+  var isKeyedByBody = false
   /// Asked about the head that a stored response gets when it is freshened, so that what was edited out does not come
   /// back with a 304.
   var revise: (@Sendable (_ status: Int, _ fields: HTTPFields) -> Revision)?
-
-  init(mode: ArchiveMode = .online, lifetime: LifetimeOverride? = nil, isKeyedByBody: Bool = false) {
-    self.mode = mode
-    self.lifetime = lifetime
-    self.isKeyedByBody = isKeyedByBody
-  }
 
   /// The method of a request, as far as the rules go.
   func method(of request: CacheRequest) -> CacheMethod { isKeyedByBody ? .get : request.method }

@@ -48,8 +48,6 @@ struct CacheRecord: Hashable, Sendable {
   struct Flags: OptionSet, Hashable, Sendable {
     var rawValue: UInt16
 
-    init(rawValue: UInt16) { self.rawValue = rawValue }
-
     /// Something since has changed the resource, or may have (RFC 9111, sections 4.3.5 and 4.4).
     static let invalidated = Flags(rawValue: 1 << 0)
     /// The body is not what was on the wire: its coding has been undone, so that ranges of it mean nothing.
@@ -119,22 +117,20 @@ extension CacheRecord {
   /// A response whose length is known and not reached is incomplete (RFC 9111, section 3.3): ``truncated(at:)`` is for
   /// it.
   func completed(bodyLength: Int64) -> CacheRecord? {
+    guard describes(bodyLength: bodyLength) else { return nil }
     var copy = self
     if let extent {
-      guard extent.upperBound - extent.lowerBound == bodyLength else { return nil }
       if extent.lowerBound == 0, extent.upperBound == completeLength { copy.becomeWhole() }
-      return copy
+    } else if method != .head {
+      copy.completeLength = bodyLength
     }
-    // The response to HEAD has the length of what GET would have got.
-    if method == .head { return bodyLength == 0 ? self : nil }
-    if let completeLength, completeLength != bodyLength { return nil }
-    copy.completeLength = bodyLength
     return copy
   }
 
   /// Whether a stored body of so many bytes can be the one that this record is of.
   func describes(bodyLength: Int64) -> Bool {
     if let extent { return extent.upperBound - extent.lowerBound == bodyLength }
+    // The response to HEAD has the length of what GET would have got.
     if method == .head { return bodyLength == 0 }
     return completeLength == nil || completeLength == bodyLength
   }
@@ -259,14 +255,13 @@ extension ByteSink {
   }
 
   fileprivate mutating func put(_ override: LifetimeOverride) {
-    switch override {
-    case .absent(let seconds):
-      put(UInt8(0))
-      putCompact(seconds)
-    case .forced(let seconds):
-      put(UInt8(1))
-      putCompact(seconds)
-    }
+    let (kind, seconds): (UInt8, Int64) =
+      switch override {
+      case .absent(let seconds): (0, seconds)
+      case .forced(let seconds): (1, seconds)
+      }
+    put(kind)
+    putCompact(seconds)
   }
 }
 

@@ -16,7 +16,10 @@ struct CacheRequest: Sendable {
   var hasBody = false
 
   private let fields: HTTPFields
-  private(set) var directives = RequestDirectives()
+  /// `Cache-Control`, all of its lines.
+  private(set) var cacheControl: String?
+  private var pragma: String?
+  private(set) var directives = RequestDirectives(cacheControl: nil, pragma: nil)
   private(set) var ifNoneMatch: String?
   private(set) var ifModifiedSince: String?
   private(set) var ifRange: String?
@@ -31,29 +34,21 @@ struct CacheRequest: Sendable {
     self.url = url
     self.fields = fields
     self.cachePolicy = cachePolicy
-    var controls = Controls()
-    for field in fields { read(field.name.canonicalName, field.value, &controls) }
-    if controls.cacheControl != nil || controls.pragma != nil {
-      directives = RequestDirectives(cacheControl: controls.cacheControl, pragma: controls.pragma)
-    }
+    for field in fields { read(field.name.canonicalName, field.value) }
+    directives = RequestDirectives(cacheControl: cacheControl, pragma: pragma)
   }
 
-  private struct Controls {
-    var cacheControl: String?
-    var pragma: String?
-  }
-
-  private mutating func read(_ name: String, _ value: String, _ controls: inout Controls) {
+  private mutating func read(_ name: String, _ value: String) {
     switch name.utf8.count {
     case 5: if FieldBytes.equal(name, "range"), method == .get { range = ByteRange(value) }
     case 6:
-      if FieldBytes.equal(name, "pragma") { controls.pragma = Self.joined(controls.pragma, value) }
+      if FieldBytes.equal(name, "pragma") { pragma = Self.joined(pragma, value) }
       if FieldBytes.equal(name, "cookie") { cookie = cookie.map { $0 + "; " + value } ?? value }
     case 8:
       if FieldBytes.equal(name, "if-match") { hasOriginConditions = true }
       if FieldBytes.equal(name, "if-range") { ifRange = value }
     case 13:
-      if FieldBytes.equal(name, "cache-control") { controls.cacheControl = Self.joined(controls.cacheControl, value) }
+      if FieldBytes.equal(name, "cache-control") { cacheControl = Self.joined(cacheControl, value) }
       if FieldBytes.equal(name, "if-none-match") { ifNoneMatch = Self.joined(ifNoneMatch, value) }
       if FieldBytes.equal(name, "authorization") { hasAuthorization = true }
     case 17: if FieldBytes.equal(name, "if-modified-since") { ifModifiedSince = value }
@@ -113,22 +108,14 @@ enum CacheMethod: UInt8, Hashable, Sendable {
 
   /// - Parameter name: The method in whatever letter case: the loading system writes them in upper case.
   init(_ name: String) {
-    self =
-      switch name {
-      case "GET": .get
-      case "HEAD": .head
-      case "POST": .post
-      default: Self.uncommon(name.uppercased())
-      }
-  }
-
-  private static func uncommon(_ name: String) -> CacheMethod {
     switch name {
-    case "GET": .get
-    case "HEAD": .head
-    case "POST": .post
-    case "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY": .otherSafe
-    default: .otherUnsafe
+    case "GET": self = .get
+    case "HEAD": self = .head
+    case "POST": self = .post
+    case "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY": self = .otherSafe
+    default:
+      let upper = name.uppercased()
+      self = upper == name ? .otherUnsafe : Self(upper)
     }
   }
 

@@ -23,9 +23,6 @@ struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   var isCollapsed = false
   /// More, in words or as a code.
   var detail: String?
-
-  /// Makes the status of a cache that has done nothing yet.
-  init(cache: String) { self.cache = cache }
 }
 
 #if StructuredFields

@@ -10,8 +10,6 @@ struct RequestDirectives: Hashable, Sendable {
   var maxStale: Int64?
   var staleIfError: Int64?
 
-  init() {}
-
   /// - Parameters:
   ///   - cacheControl: The value of `Cache-Control`, several lines joined; `nil` when there is none.
   ///   - pragma: The value of `Pragma`. It counts only without a `Cache-Control` (RFC 9111, section 5.4).

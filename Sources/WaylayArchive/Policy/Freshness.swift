@@ -24,7 +24,7 @@ enum Freshness {
       return (max(0, seconds.saturating(subtracting: date)), .expires)
     }
     if case .absent(let seconds) = override { return (max(0, seconds), .fallback) }
-    guard StatusRules.isHeuristicallyCacheable(status) || directives.isPublic,
+    guard StatusRules.heuristicallyCacheable.contains(status) || directives.isPublic,
       let modified = fields.first(.lastModified).flatMap({ HTTPDate.seconds($0, now: now.seconds) }), modified < date
     else { return (0, .none) }
     return (min(date.saturating(subtracting: modified) / heuristicFraction, heuristicLimit), .heuristic)

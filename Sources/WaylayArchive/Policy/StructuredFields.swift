@@ -82,17 +82,11 @@ enum CacheGroups {
 
   static func isGroup(_ tag: String) -> Bool { tag.first == mark }
 
-  /// The groups that a response belongs to.
-  static func tags(_ fields: HTTPFields, of url: URL) -> Set<String> {
-    tags(StructuredFields.strings(fields, StructuredFields.cacheGroups), of: url)
-  }
-
-  /// The groups that a response to an unsafe request invalidates.
-  static func invalidated(by fields: HTTPFields, of url: URL) -> Set<String> {
-    tags(StructuredFields.strings(fields, StructuredFields.cacheGroupInvalidation), of: url)
-  }
-
-  private static func tags(_ groups: [String], of url: URL) -> Set<String> {
+  /// The groups that a response belongs to, or, by the other field, those that one to an unsafe request invalidates.
+  static func tags(
+    _ fields: HTTPFields, _ name: HTTPField.Name = StructuredFields.cacheGroups, of url: URL
+  ) -> Set<String> {
+    let groups = StructuredFields.strings(fields, name)
     guard !groups.isEmpty else { return [] }
     let address = KeyText(url).text
     // Scheme and authority: up to the third slash.

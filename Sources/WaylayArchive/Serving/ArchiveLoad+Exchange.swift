@@ -168,7 +168,7 @@ extension ArchiveLoad {
   private func dropInvalidated(by head: ArchivePolicy.Response, since moment: UInt64) async -> UInt64 {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
     let isSafe = asked.method.isSafe || options.isKeyedByBody
-    var groups = isSafe ? [] : CacheGroups.invalidated(by: head.fields, of: url)
+    var groups = isSafe ? [] : CacheGroups.tags(head.fields, StructuredFields.cacheGroupInvalidation, of: url)
     guard !urls.isEmpty || !groups.isEmpty else { return moment }
     var since = moment
     var bare = request

@@ -111,14 +111,3 @@ final class TimedWork<Value: Sendable>: Sendable {
     task?.cancel()
   }
 }
-
-extension Locked {
-  /// Changes the state, and wakes those who wait for that.
-  func change(waking waiters: WritableKeyPath<State, Waiters>, _ change: (inout State) -> Void) {
-    let woken = withLock { state in
-      change(&state)
-      return state[keyPath: waiters].takeAll()
-    }
-    woken.wake()
-  }
-}

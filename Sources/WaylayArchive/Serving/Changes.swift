@@ -21,12 +21,6 @@ final class Changes: Sendable {
       changed[key] = moment
     }
 
-    mutating func noteAll() {
-      moment += 1
-      changed = [:]
-      forgotten = moment
-    }
-
     func hasChanged(_ key: [UInt8], since moment: UInt64) -> Bool {
       changed[key].map { $0 > moment } ?? (moment < forgotten)
     }
@@ -43,7 +37,7 @@ final class Changes: Sendable {
   func note(_ key: [UInt8]) { state.withLock { $0.note(key, limit) } }
 
   /// Notes that any resource may have changed.
-  func noteAll() { state.withLock { $0.noteAll() } }
+  func noteAll() { state.withLock { $0 = State(moment: $0.moment + 1, forgotten: $0.moment + 1) } }
 
   /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed
   /// the resource since `moment`, so that nobody can say which of the two came last.

@@ -72,12 +72,11 @@ extension HTTPDate {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes.map(\.lowercased) }
 
-    private static let shortDays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"].map { Array($0.utf8) }
+    private static let shortDays = HTTPDate.weekdayNames.map { $0.utf8.map(\.lowercased) }
     private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"].map {
       Array($0.utf8)
     }
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].map
-    { Array($0.utf8) }
+    private static let months = HTTPDate.monthNames.map { $0.utf8.map(\.lowercased) }
 
     mutating func weekday() -> Weekday? {
       let name = bytes[position...].prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }

@@ -16,15 +16,7 @@ extension UInt8 {
   @inlinable package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
   /// RFC 9110, section 5.6.2.
-  @inlinable package var isToken: Bool {
-    switch self {
-    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"),
-      UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-      true
-    default: isASCIILetter || isASCIIDigit
-    }
-  }
+  @inlinable package var isToken: Bool { isASCIILetter || isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
   /// RFC 3986, section 3.1.
   package var isScheme: Bool { isASCIILetter || isASCIIDigit || "+-.".utf8.contains(self) }

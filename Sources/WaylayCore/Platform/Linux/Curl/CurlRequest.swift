@@ -299,7 +299,6 @@
     static let totalTime: Int32 = 0x600000 + 50
     static let lookupTime: Int32 = 0x600000 + 51
     static let connectTime: Int32 = 0x600000 + 52
-    static let preTransferTime: Int32 = 0x600000 + 53
     static let startTransferTime: Int32 = 0x600000 + 54
     static let secureTime: Int32 = 0x600000 + 56
   }

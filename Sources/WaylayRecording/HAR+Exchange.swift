@@ -21,6 +21,11 @@ package struct SeenBody: Sendable {
     self.size = max(size ?? 0, data.count)
   }
 
+  /// The bytes of a body that are in memory, or none.
+  fileprivate init(_ body: MessageBody) {
+    self.init(body.inMemory ?? Data(), size: body.length.map(Int.init(clamping:)))
+  }
+
   func body(of fields: HTTPFields) -> HAR.Body {
     var body = HAR.Body(data, mediaType: fields[.contentType] ?? "", size: size)
     body.pieces = pieces
@@ -36,8 +41,7 @@ extension HAR.Request {
   ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
   ///   - metrics: What a transport has measured, for the version.
   package init(_ request: InterceptedRequest, body: SeenBody? = nil, metrics: LoadMetrics? = nil) {
-    let seen =
-      body ?? request.body.inMemory.map { SeenBody($0) } ?? SeenBody(size: request.body.length.map(Int.init(clamping:)))
+    let seen = body ?? SeenBody(request.body)
     self.init(
       method: request.method.rawValue, url: request.url.absoluteString, httpVersion: metrics?.httpVersion ?? "HTTP/1.1",
       headers: HAR.Field.all(request.fields), body: seen.size == 0 ? nil : seen.body(of: request.fields))
@@ -83,9 +87,7 @@ extension HAR.Response {
   ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
   package init(_ response: InterceptedResponse, body: SeenBody? = nil) {
     let (fields, metrics) = (response.fields, response.metrics)
-    let seen =
-      body ?? response.body.inMemory.map { SeenBody($0) }
-      ?? SeenBody(size: response.body.length.map(Int.init(clamping:)))
+    let seen = body ?? SeenBody(response.body)
     self.init(
       status: response.status.code, statusText: response.status.reasonPhrase,
       httpVersion: metrics?.httpVersion ?? "HTTP/1.1",

@@ -3,10 +3,8 @@ import WaylayHAR
 
 /// What JSON values are made of: which kinds stand where, whatever their values are.
 struct Shape: Sendable {
-  enum Kind: String, Sendable, Comparable {
+  enum Kind: String, Sendable {
     case null, boolean, number, string, array, object
-
-    static func < (one: Kind, other: Kind) -> Bool { one.rawValue < other.rawValue }
   }
 
   private(set) var kinds: Set<Kind> = []
@@ -65,7 +63,7 @@ struct Shape: Sendable {
   }
 
   /// The kinds, as a person says them.
-  private var name: String { kinds.sorted().map(\.rawValue).joined(separator: " or ") }
+  private var name: String { kinds.map(\.rawValue).sorted().joined(separator: " or ") }
 
   /// What has changed since: what is gone or of another kind breaks who reads it, what may be missing now may break him.
   /// What an empty array, an empty object or a `null` leaves open has not changed.

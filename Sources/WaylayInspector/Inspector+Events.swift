@@ -102,15 +102,14 @@ final class EventBuffer: Sendable {
   }
 
   func add(_ number: Int) {
-    state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      guard state.isWaiting.insert(number).inserted else { return [] }
+    state.change(waking: \.waiters) { state in
+      guard state.isWaiting.insert(number).inserted else { return }
       if state.numbers.count == limit, let oldest = state.numbers.popFirst() {
         state.isWaiting.remove(oldest)
         state.lost += 1
       }
       state.numbers.append(number)
-      return state.waiters.takeAll()
-    }.wake()
+    }
   }
 
   /// Counts a change whose exchange is no longer kept.
@@ -119,18 +118,10 @@ final class EventBuffer: Sendable {
   }
 
   func clear() {
-    state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      (state.numbers, state.isWaiting, state.lost, state.isCleared) = ([], [], 0, true)
-      return state.waiters.takeAll()
-    }.wake()
+    state.change(waking: \.waiters) { ($0.numbers, $0.isWaiting, $0.lost, $0.isCleared) = ([], [], 0, true) }
   }
 
-  func end() {
-    state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      state.hasEnded = true
-      return state.waiters.takeAll()
-    }.wake()
-  }
+  func end() { state.change(waking: \.waiters) { $0.hasEnded = true } }
 
   /// Waits for the next item.
   func next() async -> Item {

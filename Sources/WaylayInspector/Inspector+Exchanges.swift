@@ -73,17 +73,16 @@ extension Inspector {
   @discardableResult
   public func add(_ entry: HAR.Entry) -> Int {
     let entry = bare(entry)
-    let (slot, kept, removed, buffers) = memory.withLock { memory -> (Slot, KeptExchange, [Slot], [Int: EventBuffer]) in
+    let kept = withMemory { memory in
       let kept = KeptExchange(entry, memory.nextNumber())
       let slot = Slot(kept, at: clock.now())
-      var removed = memory.add(slot, cost: kept.cost)
-      if kept.state != .open { removed += memory.end(slot) }
-      return (slot, kept, removed, memory.buffers)
+      memory.add(slot, cost: kept.cost)
+      if kept.state != .open { memory.end(slot) }
+      return kept
     }
-    for slot in removed { slot.discard() }
     if let journal, kept.state != .open { journal.append([kept.entry]) }
-    notify(buffers, of: slot)
-    return slot.number
+    tell(of: kept.number)
+    return kept.number
   }
 
   /// Updates an exchange that was open when it was added.
@@ -97,13 +96,12 @@ extension Inspector {
     guard let slot = memory.withLock({ $0.slot(id) }) else { return false }
     let kept = KeptExchange(bare(entry), id)
     guard slot.replace(by: kept) else { return false }
-    let (removed, buffers) = memory.withLock { memory -> ([Slot], [Int: EventBuffer]) in
-      let removed = memory.settle(slot, cost: kept.cost)
-      return (kept.state == .open ? removed : removed + memory.end(slot), memory.buffers)
+    withMemory { memory in
+      memory.settle(slot, cost: kept.cost)
+      if kept.state != .open { memory.end(slot) }
     }
-    for slot in removed { slot.discard() }
     if let journal, kept.state != .open { journal.append([kept.entry]) }
-    notify(buffers, of: slot)
+    tell(of: id)
     return true
   }
 

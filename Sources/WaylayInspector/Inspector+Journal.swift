@@ -40,7 +40,9 @@ extension Inspector {
         for line in lines where line.count <= limit {
           if size + line.count > limit || handle == nil {
             handle = nil
-            if size > 0 { try Journal.replace(Journal.old(file), by: file) }
+            if size > 0, rename(file.path, Journal.old(file).path) != 0, errno != ENOENT {
+              throw SystemError("rename", file.path).posixError
+            }
             size = 0
             (handle, size) = try Journal.open(file)
           }
@@ -79,10 +81,10 @@ extension Inspector {
 
     private static func open(_ file: URL) throws -> (FileHandle, Int) {
       let descriptor = WaylayCore.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+      guard descriptor >= 0 else { throw SystemError("open", file.path).posixError }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       // One that was there may have been readable by all.
-      guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EPERM) }
+      guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", file.path).posixError }
       let size = Int(try handle.seekToEnd())
       guard size > 0 else { return (handle, 0) }
       try handle.seek(toOffset: UInt64(size - 1))
@@ -97,7 +99,7 @@ extension Inspector {
       let descriptor = WaylayCore.open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
       guard descriptor >= 0 else { return }
       defer { close(descriptor) }
-      guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EPERM) }
+      guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", file.path).posixError }
     }
 
     /// Appends exchanges, and returns when they are in the file.
@@ -116,15 +118,9 @@ extension Inspector {
       }
     }
 
-    private static func replace(_ other: URL, by file: URL) throws {
-      guard rename(file.path, other.path) == 0 || errno == ENOENT else {
-        throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO)
-      }
-    }
-
     static func line(_ json: Data) -> Data {
-      let digits = String(CRC32.of(json), radix: 16)
-      return Data((String(repeating: "0", count: 8 - digits.count) + digits + " ").utf8) + json + Data([0x0A])
+      let check = withUnsafeBytes(of: CRC32.of(json).bigEndian) { $0.hexadecimal }
+      return Data("\(check) ".utf8) + json + Data([0x0A])
     }
 
     /// Reads a journal, including the previous file, even while it is being written.

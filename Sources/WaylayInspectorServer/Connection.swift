@@ -66,7 +66,7 @@
           let values = head.headers[name]
           return values.isEmpty ? nil : values.joined(separator: ", ")
         })
-      guard case .allowed(let rest) = access.check(facts), let peer = channel.remoteAddress,
+      guard let rest = access.check(facts), let peer = channel.remoteAddress,
         let own = channel.localAddress, PeerOwner.isThisUser(peer, own: own)
       else { return nil }
       return PageRequest(method: head.method, path: rest, token: access.token)

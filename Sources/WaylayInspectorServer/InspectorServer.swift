@@ -82,17 +82,15 @@
     ///
     /// - Throws: `WaylayError` if it cannot listen, and `CancellationError`.
     public func start() async throws -> URL {
-      let running = state.withLock { state -> URL? in
-        guard let running = state.running else {
-          defer { state.isStarting = true }
-          return state.isStarting ? URL(fileURLWithPath: "/") : nil
+      let running = try state.withLock { state -> URL? in
+        if let running = state.running { return running.url }
+        guard !state.isStarting else {
+          throw WaylayError(.busy, "Another call is starting or stopping the server.")
         }
-        return running.url
+        state.isStarting = true
+        return nil
       }
-      if let running {
-        if !running.isFileURL { return running }
-        throw WaylayError(.busy, "Another call is starting or stopping the server.")
-      }
+      if let running { return running }
       do {
         let running = try await listen()
         state.withLock { $0 = State(running: running) }

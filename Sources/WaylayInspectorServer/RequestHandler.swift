@@ -80,12 +80,11 @@
     private func listen(_ responder: Responder) async throws {
       try await responder.send(Response(type: "text/event-stream").bytes)
       defer { free.withLock { $0 += 1 } }
-      guard
-        free.withLock({ free in
-          free -= 1
-          return free >= 0
-        })
-      else { return try await responder.send(EventText.event("full", "\"Too many pages are open\"")) }
+      let isFree = free.withLock { free in
+        free -= 1
+        return free >= 0
+      }
+      guard isFree else { return try await responder.send(EventText.event("full", "\"Too many pages are open\"")) }
       let stream = EventStream(inspector: inspector, features: replay == nil ? ["stub"] : ["stub", "repeat"])
       try? await stream.run { try await responder.send($0) }
       try await responder.send(EventText.event("end", "1"))

@@ -348,7 +348,7 @@ final class DownloadFile: @unchecked Sendable {
   init() throws {
     url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).download")
     let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO), at: url) }
+    guard descriptor >= 0 else { throw Self.failure(SystemError("open").posixError, at: url) }
     file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 

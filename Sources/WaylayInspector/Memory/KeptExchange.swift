@@ -54,11 +54,6 @@ final class KeptExchange: Sendable {
     self.init(inspector.redaction.redacted(entry), slot.number)
   }
 
-  /// The packed form of an exchange that was removed.
-  static func empty(_ number: Int, _ started: Date) -> KeptExchange {
-    KeptExchange(HAR.Entry(started: started, request: HAR.Request(method: "", url: ""), response: .none), number)
-  }
-
   /// Packs an entry that holds no secrets.
   init(_ entry: HAR.Entry, _ number: Int) {
     let exchange = Inspector.Exchange(entry)
@@ -76,18 +71,11 @@ final class KeptExchange: Sendable {
     (requestFields, self.trailers) = (request.headers.count, trailers.count)
 
     var texts = PackedTexts()
-    for part in Part.allCases {
-      switch part {
-      case .method: texts.add(request.method)
-      case .url: texts.add(request.url)
-      case .requestVersion: texts.add(request.httpVersion)
-      case .statusText: texts.add(response.statusText)
-      case .responseVersion: texts.add(response.httpVersion)
-      case .address: texts.add(entry.serverAddress ?? "")
-      case .error: texts.add(exchange.failure?.message ?? "")
-      case .comment: texts.add(entry.comment ?? "")
-      }
-    }
+    // In the order of ``Part``.
+    for text in [
+      request.method, request.url, request.httpVersion, response.statusText, response.httpVersion,
+      entry.serverAddress ?? "", exchange.failure?.message ?? "", entry.comment ?? "",
+    ] { texts.add(text) }
     for field in request.headers + response.headers + trailers {
       texts.add(field.name)
       texts.add(field.value)

@@ -16,6 +16,8 @@ struct Memory {
   /// The exchanges that were still open when the limits would have removed them; all of them are older than ``slots``.
   private var open: [Slot] = []
   private var slots: Deque<Slot> = []
+  /// The exchanges that had to go for others, until they are taken out.
+  private var removed: [Slot] = []
   /// The number of exchanges in ``open`` that have ended since.
   private var endedAmongOpen = 0
 
@@ -49,26 +51,29 @@ struct Memory {
 
   // MARK: What is kept
 
+  /// Takes out the exchanges that had to go, to be discarded when the lock is free.
+  mutating func takeRemoved() -> [Slot] {
+    defer { removed = [] }
+    return removed
+  }
+
   /// Adds an exchange that has begun.
-  ///
-  /// - Returns: The exchanges that were removed for it.
-  mutating func add(_ slot: Slot, cost: Int) -> [Slot] {
+  mutating func add(_ slot: Slot, cost: Int) {
     slot.listing = Slot.Listing(cost: cost, isListed: true)
     slots.append(slot)
     bytes += cost
-    return trim(for: slot)
+    trim(for: slot)
   }
 
   /// Makes room for more bytes of an open exchange.
   ///
-  /// - Parameter removed: Receives the exchanges that were removed for it.
   /// - Returns: Whether there is room.
-  mutating func grow(_ slot: Slot, by more: Int, _ removed: inout [Slot]) -> Bool {
+  mutating func grow(_ slot: Slot, by more: Int) -> Bool {
     guard slot.listing.isListed else { return false }
     guard more > 0 else { return true }
     // Nothing is removed for what has no room anyway.
     guard slot.listing.cost + more <= limits.bytes else { return false }
-    removed += charge(slot, more)
+    charge(slot, more)
     guard bytes > limits.bytes else { return true }
     slot.listing.cost -= more
     bytes -= more
@@ -76,31 +81,31 @@ struct Memory {
   }
 
   /// Counts more bytes of an open exchange, which have to be kept.
-  mutating func charge(_ slot: Slot, _ more: Int) -> [Slot] {
-    guard slot.listing.isListed else { return [] }
+  mutating func charge(_ slot: Slot, _ more: Int) {
+    guard slot.listing.isListed else { return }
     slot.listing.cost += more
     bytes += more
-    return trim(for: slot)
+    trim(for: slot)
   }
 
   /// Marks an exchange as ended: it may be removed.
   ///
   /// - Parameter more: The bytes that it takes in addition.
-  mutating func end(_ slot: Slot, more: Int = 0) -> [Slot] {
-    guard slot.listing.isListed, slot.listing.isOpen else { return [] }
+  mutating func end(_ slot: Slot, more: Int = 0) {
+    guard slot.listing.isListed, slot.listing.isOpen else { return }
     slot.listing.isOpen = false
     slot.listing.cost += more
     bytes += more
     if slot.listing.isAmongOpen { endedAmongOpen += 1 }
-    return trim(for: nil)
+    trim(for: nil)
   }
 
   /// Sets what a packed exchange takes.
-  mutating func settle(_ slot: Slot, cost: Int) -> [Slot] {
-    guard slot.listing.isListed else { return [] }
+  mutating func settle(_ slot: Slot, cost: Int) {
+    guard slot.listing.isListed else { return }
     bytes += cost - slot.listing.cost
     slot.listing.cost = cost
-    return trim(for: nil)
+    trim(for: nil)
   }
 
   mutating func removeAll() -> [Slot] {
@@ -111,34 +116,31 @@ struct Memory {
   }
 
   /// - Parameter user: The exchange that the room is for: it stays.
-  private mutating func trim(for user: Slot?) -> [Slot] {
-    guard count > limits.exchanges || bytes > limits.bytes else { return [] }
-    var removed: [Slot] = []
+  private mutating func trim(for user: Slot?) {
     while count > limits.exchanges || bytes > limits.bytes {
       if endedAmongOpen > 0, let index = open.firstIndex(where: { !$0.listing.isOpen }) {
         endedAmongOpen -= 1
-        removed.append(remove(open.remove(at: index)))
+        remove(open.remove(at: index))
       } else if let first = slots.popFirst() {
         guard first.listing.isOpen || first === user else {
-          removed.append(remove(first))
+          remove(first)
           continue
         }
         first.listing.isAmongOpen = true
         open.append(first)
       } else if count > limits.exchanges, let index = open.firstIndex(where: { $0 !== user }) {
         // All are open.
-        removed.append(remove(open.remove(at: index)))
+        remove(open.remove(at: index))
       } else {
         break
       }
     }
-    return removed
   }
 
-  private mutating func remove(_ slot: Slot) -> Slot {
+  private mutating func remove(_ slot: Slot) {
     slot.listing.isListed = false
     bytes -= slot.listing.cost
     dropped += 1
-    return slot
+    removed.append(slot)
   }
 }

@@ -58,16 +58,18 @@ final class Slot: @unchecked Sendable {
 
   /// Packs what is kept of it; an open exchange stays as it is.
   func seal(by inspector: Inspector) -> KeptExchange {
-    let state = content.withLock { content -> (RawExchange?, KeptExchange?) in
-      switch content {
-      // A copy: it is packed outside of the lock.
-      case .raw(let raw): (raw.copy(), nil)
-      case .kept(let kept): (nil, kept)
-      case .nothing: (nil, nil)
-      }
+    // A copy: it is packed outside of the lock.
+    let copy = content.withLock { content -> Content in
+      if case .raw(let raw) = content { .raw(raw.copy()) } else { content }
     }
-    if let kept = state.1 { return kept }
-    guard let raw = state.0 else { return KeptExchange.empty(number, started) }
+    let raw: RawExchange
+    switch copy {
+    case .raw(let copy): raw = copy
+    case .kept(let kept): return kept
+    case .nothing:
+      let nothing = HAR.Entry(started: started, request: HAR.Request(method: "", url: ""), response: .none)
+      return KeptExchange(nothing, number)
+    }
     let kept = KeptExchange(self, raw, inspector)
     guard raw.end != nil else { return kept }
     attempts?.close()

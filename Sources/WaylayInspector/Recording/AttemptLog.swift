@@ -70,14 +70,13 @@ private struct AttemptInterceptor: RequestInterceptor {
     guard let log = request[AttemptLog.Note.self] else { return try await next(request) }
     var attempt = RawAttempt(address: Self.address(of: request), began: clock.now())
     let index = log.begin(attempt)
+    defer { log.end(index, attempt) }
     do {
       let response = try await next(request)
       (attempt.status, attempt.metrics, attempt.ended) = (response.status.code, response.metrics, clock.now())
-      log.end(index, attempt)
       return response
     } catch {
       (attempt.error, attempt.ended) = (error, clock.now())
-      log.end(index, attempt)
       throw error
     }
   }

@@ -21,13 +21,13 @@ extension Inspector {
     let raw = RawExchange(request, body)
     raw.isWebSocket = isWebSocket
     let now = clock.now()
-    let (slot, removed, buffers) = memory.withLock { memory -> (Slot?, [Slot], [Int: EventBuffer]) in
-      guard memory.isRecording else { return (nil, [], [:]) }
+    let slot = withMemory { memory -> Slot? in
+      guard memory.isRecording else { return nil }
       let slot = Slot(memory.nextNumber(), raw, at: now, watchesAttempts: memory.watchesAttempts)
-      return (slot, memory.add(slot, cost: raw.cost + body.capacity), memory.buffers)
+      memory.add(slot, cost: raw.cost + body.capacity)
+      return slot
     }
-    for slot in removed { slot.discard() }
-    if let slot { notify(buffers, of: slot) }
+    if let slot { tell(of: slot.number) }
     return slot
   }
 
@@ -40,9 +40,9 @@ extension Inspector {
     guard body.inMemory == nil, body.fileURL == nil else { return request }
     if body.isReplayable {
       // Each reader has its own tap; bytes that an earlier reader has recorded count once.
-      request.body = .stream(length: body.length) { Tapped(tap: BodyTap(body, slot, self, isRequest: true)) }
+      request.body = .stream(length: body.length) { Tapped(tap: BodyTap(body, slot, self)) }
     } else {
-      let tap = BodyTap(body, slot, self, isRequest: true)
+      let tap = BodyTap(body, slot, self)
       request.body = .relaying(body, length: body.length) { try await tap.next() }
     }
     return request
@@ -56,7 +56,7 @@ extension Inspector {
       metrics: response.metrics)
     if body.inMemory != nil {
       let raw = RawBody(body, limit: limits.mostOfABody)
-      let hasRoom = grow(slot, by: raw.capacity)
+      let hasRoom = withMemory { $0.grow(slot, by: raw.capacity) }
       let trailers = response.trailers
       let now = clock.now()
       end(slot, more: known.fields.cost + trailers.cost) { exchange in
@@ -71,11 +71,10 @@ extension Inspector {
       (exchange.response, exchange.head) = (known, now)
       exchange.responseBody.size = 0
     }
-    let (removed, buffers) = memory.withLock { ($0.charge(slot, known.fields.cost), $0.buffers) }
-    for slot in removed { slot.discard() }
-    notify(buffers, of: slot)
+    withMemory { $0.charge(slot, known.fields.cost) }
+    tell(of: slot.number)
     var response = response
-    let tap = BodyTap(body, slot, self, isRequest: false, response: response)
+    let tap = BodyTap(body, slot, self, of: response)
     if body.isReplayable {
       // The first reading is recorded.
       response.body = .stream(length: body.length) { Tapped(tap: tap.again()) }
@@ -86,15 +85,6 @@ extension Inspector {
   }
 
   // MARK: Calls of body taps
-
-  /// Makes room for more bytes; `false` if there is none.
-  func grow(_ slot: Slot, by more: Int) -> Bool {
-    guard more > 0 else { return true }
-    var removed: [Slot] = []
-    let hasRoom = memory.withLock { $0.grow(slot, by: more, &removed) }
-    for slot in removed { slot.discard() }
-    return hasRoom
-  }
 
   /// Records bytes of a body.
   func passed(_ chunk: Data, at offset: Int, of slot: Slot, isRequest: Bool) {
@@ -107,11 +97,7 @@ extension Inspector {
       kept = min(chunk.count, limit - offset)
       growths = seen.growths(for: kept, limit: limit)
     }
-    var removed: [Slot] = []
-    let (growth, buffers) = memory.withLock { [kept, growths] memory in
-      (kept > 0 ? growths.first { memory.grow(slot, by: $0, &removed) } : nil, memory.buffers)
-    }
-    for slot in removed { slot.discard() }
+    let growth = withMemory { memory in kept > 0 ? growths.first { memory.grow(slot, by: $0) } : nil }
     slot.update { exchange in
       func note(_ body: inout RawBody) {
         if let growth, offset == body.data.count { body.append(chunk.prefix(kept), growth: growth) }
@@ -120,7 +106,7 @@ extension Inspector {
       }
       if isRequest { note(&exchange.requestBody) } else { note(&exchange.responseBody) }
     }
-    notify(buffers, of: slot)
+    tell(of: slot.number)
   }
 
   /// Ends an exchange.
@@ -133,21 +119,29 @@ extension Inspector {
       change(exchange)
       exchange.end = now
     }
-    let (removed, buffers, isNeeded) = memory.withLock { memory -> ([Slot], [Int: EventBuffer], Bool) in
-      guard slot.listing.isListed, slot.listing.isOpen else { return ([], [:], false) }
-      let removed = memory.end(slot, more: more)
+    let wasSealing = withMemory { memory -> Bool? in
+      guard slot.listing.isListed, slot.listing.isOpen else { return nil }
+      memory.end(slot, more: more)
       memory.unsealed.append(slot)
       defer { memory.isSealing = true }
-      return (removed, memory.buffers, !memory.isSealing)
+      return memory.isSealing
     }
-    for slot in removed { slot.discard() }
-    notify(buffers, of: slot)
-    if isNeeded { scheduleSealing() }
+    guard let wasSealing else { return }
+    tell(of: slot.number)
+    if !wasSealing { sealing.asyncAfter(deadline: .now() + Self.sealingDelay) { [weak self] in self?.sealAll() } }
   }
 
-  func notify(_ buffers: [Int: EventBuffer], of slot: Slot) {
-    guard !buffers.isEmpty else { return }
-    for buffer in buffers.values { buffer.add(slot.number) }
+  /// Changes what is kept, and discards what had to go for it.
+  @discardableResult
+  func withMemory<Result>(_ change: (inout Memory) -> Result) -> Result {
+    let (result, removed) = memory.withLock { (change(&$0), $0.takeRemoved()) }
+    for slot in removed { slot.discard() }
+    return result
+  }
+
+  /// Tells the subscribers that an exchange has changed.
+  func tell(of number: Int) {
+    for buffer in memory.withLock({ $0.buffers }).values { buffer.add(number) }
   }
 }
 
@@ -162,10 +156,6 @@ extension Inspector: GuardingInterceptor {
 extension Inspector {
   /// The delay after which ended exchanges are packed: redaction takes too long to be done during a load.
   private static let sealingDelay = DispatchTimeInterval.milliseconds(20)
-
-  func scheduleSealing() {
-    sealing.asyncAfter(deadline: .now() + Self.sealingDelay) { [weak self] in self?.sealAll() }
-  }
 
   /// Packs all exchanges that have ended.
   func sealAll() {
@@ -182,8 +172,7 @@ extension Inspector {
         guard isListed || journal != nil else { continue }
         let kept = slot.seal(by: self)
         if let journal, kept.isWhole { journal.append([kept.entry]) }
-        let removed = memory.withLock { $0.settle(slot, cost: kept.cost) }
-        for slot in removed { slot.discard() }
+        withMemory { $0.settle(slot, cost: kept.cost) }
       }
     }
   }
@@ -196,29 +185,26 @@ final class BodyTap: @unchecked Sendable {
   private var iterator: MessageBody.AsyncIterator
   private let slot: Slot
   private let inspector: Inspector
-  private let isRequest: Bool
-  /// The response whose body it is: its metrics and trailers are known at the end.
+  /// The response whose body it is, if it is not a request's: its metrics and trailers are known at the end.
   private let response: InterceptedResponse?
   private var offset = 0
   private var isOver = false
 
-  init(_ body: MessageBody, _ slot: Slot, _ inspector: Inspector, isRequest: Bool, response: InterceptedResponse? = nil)
-  {
+  init(_ body: MessageBody, _ slot: Slot, _ inspector: Inspector, of response: InterceptedResponse? = nil) {
     self.body = body
     self.slot = slot
     self.inspector = inspector
-    self.isRequest = isRequest
     self.response = response
     iterator = body.makeAsyncIterator()
   }
 
   deinit {
     // The body of a response was released before its end.
-    if !isOver, !isRequest { inspector.end(slot) { $0.isAbandoned = true } }
+    if !isOver, response != nil { inspector.end(slot) { $0.isAbandoned = true } }
   }
 
   /// Another reading of the same body, for one that can be read again.
-  func again() -> BodyTap { BodyTap(body, slot, inspector, isRequest: isRequest, response: response) }
+  func again() -> BodyTap { BodyTap(body, slot, inspector, of: response) }
 
   func next() async throws -> Data? {
     do {
@@ -226,7 +212,7 @@ final class BodyTap: @unchecked Sendable {
         finish(nil)
         return nil
       }
-      inspector.passed(chunk, at: offset, of: slot, isRequest: isRequest)
+      inspector.passed(chunk, at: offset, of: slot, isRequest: response == nil)
       offset += chunk.count
       return chunk
     } catch {
@@ -239,7 +225,7 @@ final class BodyTap: @unchecked Sendable {
     guard !isOver else { return }
     isOver = true
     // An error of a request's body fails the load, which records it.
-    guard !isRequest, let response else { return }
+    guard let response else { return }
     let (metrics, trailers) = (response.metrics, response.trailers)
     inspector.end(slot, more: trailers.cost) { exchange in
       exchange.response?.metrics = metrics

@@ -11,30 +11,30 @@
 
     private func verdict(
       _ path: String, _ fields: [String: String] = ["host": "127.0.0.1:4711"], method: String = "GET"
-    ) -> AccessCheck.Verdict {
+    ) -> String? {
       access.check(AccessCheck.Request(method: method, path: path, field: { fields[$0] }))
     }
 
     @Test("who has the token and asks for this machine is let in")
     func allowed() {
-      #expect(verdict("/0123456789abcdef/") == .allowed("/"))
-      #expect(verdict("/0123456789abcdef") == .allowed(""))
-      #expect(verdict("/0123456789abcdef/entries/3/stub") == .allowed("/entries/3/stub"))
+      #expect(verdict("/0123456789abcdef/") == "/")
+      #expect(verdict("/0123456789abcdef") == "")
+      #expect(verdict("/0123456789abcdef/entries/3/stub") == "/entries/3/stub")
       #expect(
         verdict("/0123456789abcdef/events", ["host": "LocalHost:4711", "origin": "http://localhost:4711"])
-          == .allowed("/events"))
+          == "/events")
       #expect(
         verdict("/0123456789abcdef/events", ["host": "127.0.0.1:4711", "sec-fetch-site": "same-origin"])
-          == .allowed("/events"))
+          == "/events")
       #expect(
         verdict("/0123456789abcdef/entries", ["host": "127.0.0.1:4711", "x-waylay": "1"], method: "DELETE")
-          == .allowed("/entries"))
+          == "/entries")
       // A link from a mail, or from a page that shows logs.
       let link = [
         "host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
         "sec-fetch-dest": "document",
       ]
-      #expect(verdict("/0123456789abcdef/", link) == .allowed("/"))
+      #expect(verdict("/0123456789abcdef/", link) == "/")
     }
 
     @Test(
@@ -47,7 +47,7 @@
         "*",
       ])
     func tokens(path: String) {
-      #expect(verdict(path) == .refused)
+      #expect(verdict(path) == nil)
     }
 
     @Test(
@@ -71,20 +71,20 @@
         ],
       ])
     func others(fields: [String: String]) {
-      #expect(verdict("/0123456789abcdef/", fields) == .refused)
-      #expect(verdict("/0123456789abcdef/events", fields) == .refused)
+      #expect(verdict("/0123456789abcdef/", fields) == nil)
+      #expect(verdict("/0123456789abcdef/events", fields) == nil)
     }
 
     @Test("nothing is changed by who cannot add a field of the page's own")
     func methods() {
       for method in ["POST", "DELETE", "PUT", "OPTIONS", "HEAD", "get"] {
-        #expect(verdict("/0123456789abcdef/entries", method: method) == .refused)
+        #expect(verdict("/0123456789abcdef/entries", method: method) == nil)
       }
       let link = [
         "host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
         "sec-fetch-dest": "document",
       ]
-      #expect(verdict("/0123456789abcdef/events", link) == .refused)
+      #expect(verdict("/0123456789abcdef/events", link) == nil)
     }
 
     @Test("tokens are 128 bits of their own each")

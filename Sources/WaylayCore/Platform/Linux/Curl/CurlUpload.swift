@@ -141,7 +141,7 @@
         count = WaylayCore.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
       } while count < 0 && errno == EINTR
       guard count >= 0 else {
-        stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        stream.withLock { $0.failure = SystemError("read").posixError }
         return CurlReturn.abort
       }
       if count == 0, length != nil { return fail("shrank after its length was read") }

@@ -323,15 +323,13 @@ extension MockInterceptor {
   private func claim(
     _ entry: StubEntry, _ facts: RequestFacts, _ parameters: [String: String]
   ) -> Result<StubEntry.Use, Spent> {
-    let (result, waiters) = state.withLock {
-      state -> (Result<StubEntry.Use, Spent>, [CheckedContinuation<Void, Never>]) in
+    state.change(waking: \.waiters) { state in
       let result = entry.claim(for: facts.request)
-      guard case .success(let use) = result else { return (result, []) }
-      state.append(recorded(facts, entry, isOwn: true, parameters, use.number))
-      return (result, state.waiters.takeAll())
+      if case .success(let use) = result {
+        state.append(recorded(facts, entry, isOwn: true, parameters, use.number))
+      }
+      return result
     }
-    waiters.wake()
-    return result
   }
 
   /// A request for the history.
@@ -348,11 +346,7 @@ extension MockInterceptor {
 
   /// Adds a request to the history.
   func record(_ request: MockRequest) {
-    let waiters = state.withLock { state in
-      state.append(request)
-      return state.waiters.takeAll()
-    }
-    waiters.wake()
+    state.change(waking: \.waiters) { $0.append(request) }
   }
 }
 

@@ -170,11 +170,7 @@
     }
 
     private func end(_ server: TunnelServer?) {
-      let waiters = state.withLock { state in
-        defer { state = State(server: server) }
-        return state.waiters.takeAll()
-      }
-      waiters.wake()
+      state.change(waking: \.waiters) { ($0.server, $0.isBusy) = (server, false) }
     }
   }
 

@@ -30,12 +30,13 @@ package struct Waiters: Sendable {
 
 extension Locked {
   /// Changes the state, and wakes those who wait for that.
-  package func change(waking waiters: WritableKeyPath<State, Waiters>, _ change: (inout State) -> Void) {
-    let woken = withLock { state in
-      change(&state)
-      return state[keyPath: waiters].takeAll()
-    }
+  @discardableResult
+  package func change<Result>(
+    waking waiters: WritableKeyPath<State, Waiters>, _ change: (inout State) -> Result
+  ) -> Result {
+    let (result, woken) = withLock { state in (change(&state), state[keyPath: waiters].takeAll()) }
     woken.wake()
+    return result
   }
 
   /// Suspends the task until somebody wakes the waiters, or until it is cancelled; not at all when that is not needed

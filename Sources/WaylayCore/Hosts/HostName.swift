@@ -149,10 +149,7 @@ extension HostName {
     for label in name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
       guard !label.isEmpty else { throw refuse("it has an empty label") }
       guard label.count <= 63 else { throw refuse("it has a label of more than 63 characters") }
-      let isPlain = label.allSatisfy { byte in
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-      }
+      let isPlain = label.allSatisfy { $0.isOfWord || $0 == UInt8(ascii: "-") }
       guard label.contains(where: { $0 != UInt8(ascii: "-") }) else { throw refuse("it has a label of hyphens only") }
       guard isPlain else { throw refuse("only letters, digits, hyphens, underscores and dots are allowed") }
     }
@@ -161,19 +158,10 @@ extension HostName {
   /// Whether the last label is a number, which makes the whole name an address for many systems (WHATWG URL, "ends in a
   /// number").
   private static func endsInNumber(_ name: String) -> Bool {
-    let last = name.utf8.suffix(while: { $0 != UInt8(ascii: ".") })
-    if last.allSatisfy({ (48...57).contains($0) }) { return true }
+    guard let last = name.utf8.split(separator: UInt8(ascii: ".")).last else { return false }
+    if last.allSatisfy(\.isASCIIDigit) { return true }
     guard last.starts(with: "0x".utf8) else { return false }
-    return last.dropFirst(2).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-  }
-}
-
-extension BidirectionalCollection {
-  /// The longest suffix whose elements fulfil a condition.
-  fileprivate func suffix(while condition: (Element) -> Bool) -> SubSequence {
-    var start = endIndex
-    while start > startIndex, condition(self[index(before: start)]) { formIndex(before: &start) }
-    return self[start...]
+    return last.dropFirst(2).allSatisfy { $0.isASCIIDigit || (97...102).contains($0) }
   }
 }
 
@@ -233,7 +221,7 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
     var isIPv4 = true
     for byte in text.utf8 {
       if byte == UInt8(ascii: ":") { return true }
-      if byte != UInt8(ascii: "."), !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { isIPv4 = false }
+      if byte != UInt8(ascii: "."), !byte.isASCIIDigit { isIPv4 = false }
     }
     return isIPv4
   }
@@ -402,7 +390,7 @@ public struct HostPattern: Hashable, Sendable {
       return (text, nil)
     }
     let digits = text[text.index(after: colon)...]
-    guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy({ (48...57).contains($0) }),
+    guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy(\.isASCIIDigit),
       let port = Int(digits)
     else {
       throw WaylayError(.invalidHost, "\"\(digits)\" in \"\(text)\" is not a port: use 1 to 65535.")

@@ -47,7 +47,7 @@ public struct LoopGuard: InlineResponding {
   public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { .next(try enter(request).0) }
 
   private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {
-    let outer = Lineage.current ?? request.storage.lineage
+    let outer = Lineage.current ?? request.storage.value.lineage
     let lineage = Lineage(Lineage.Entry(origin: origin, label: name), in: outer, load: outer?.load)
     guard lineage.count(of: origin) <= limit else {
       throw WaylayError(

@@ -18,7 +18,9 @@ extension InterceptedRequest {
 
   /// The same of one without a body and a tag.
   init(_ id: ID, _ bare: URLRequest, body: MessageBody, context: LoadContext) {
-    storage = Storage(id: id, context: context, parts: Parts(bare), body: body)
+    let parts = Parts(bare)
+    storage = CopyOnWrite(
+      Content(id: id, context: context, parts: parts, body: body, isProjected: parts.source != nil))
   }
 
   /// The request as a `URLRequest`, for existing code that modifies one.
@@ -31,31 +33,28 @@ extension InterceptedRequest {
   /// from inside this load; ``Options/mainDocumentURL`` is the app's own value.
   public var urlRequest: URLRequest {
     get {
-      guard let lineage = storage.lineage else { return untagged }
+      guard let lineage = storage.value.lineage else { return untagged }
       var tagged = untagged
       RequestTag.tag(&tagged, with: lineage)
       return tagged
     }
     set {
-      let storage = unique
-      guard newValue.url != nil else { return storage.defect = .withoutURL }
+      guard newValue.url != nil else { return storage.value.parts.defect = .withoutURL }
       var bare = newValue
       RequestTag.strip(&bare)
-      if let body = bare.takeBody() { storage.body = body }
-      let parts = Parts(bare)
-      let (allowsHedging, deadline) = (storage.options.allowsHedging, storage.options.deadline)
-      (storage.method, storage.url, storage.options) = (parts.method, parts.url, parts.options)
-      (storage.options.allowsHedging, storage.options.deadline) = (allowsHedging, deadline)
-      (storage.source, storage.defect) = (bare, parts.defect)
-      storage.fields.become(parts.fields)
-      storage.isProjected = true
+      if let body = bare.takeBody() { self.body = body }
+      var parts = Parts(bare)
+      (parts.options.allowsHedging, parts.options.deadline) = (options.allowsHedging, options.deadline)
+      parts.fields = fields.becoming(parts.fields)
+      self.parts = parts
+      storage.value.isProjected = true
     }
   }
 
   /// The projection without a tag: what goes to the wire, and into histories.
   package var untagged: URLRequest {
-    if storage.isProjected, let source = storage.source { return source }
-    var projection = storage.source ?? URLRequest(url: url)
+    if storage.value.isProjected, let source = parts.source { return source }
+    var projection = parts.source ?? URLRequest(url: url)
     projection.url = url
     projection.httpMethod = method.rawValue
     projection.allHTTPHeaderFields = fields.joinedByName
@@ -78,46 +77,35 @@ extension InterceptedRequest {
     var url: URL
     var fields: HTTPFields
     var options: Options
+    /// The request of the loading system that they were made from, with what has no name here.
     var source: URLRequest?
+    /// What the loading system's request has that no HTTP message can have: sending it fails.
     var defect: Defect?
+  }
+}
 
-    init(
-      method: HTTPRequest.Method, url: URL, fields: HTTPFields, options: Options, source: URLRequest? = nil,
-      defect: Defect? = nil
-    ) {
-      (self.method, self.url, self.fields, self.options, self.source, self.defect) = (
-        method, url, fields, options, source, defect
-      )
+extension InterceptedRequest.Parts {
+  init(_ request: URLRequest) {
+    // Nothing is ever sent to the URL of a request without one: see `defect`.
+    self.init(url: request.url ?? URL(fileURLWithPath: "/"), fields: [:], options: .init(request))
+    add(request.allHTTPHeaderFields ?? [:])
+    if let text = request.httpMethod, text != "GET" {
+      if let known = HTTPRequest.Method(rawValue: text) { method = known } else { defect = .method }
     }
+    if request.url == nil { defect = .withoutURL } else { source = request }
+  }
 
-    init(_ request: URLRequest) {
-      source = request.url == nil ? nil : request
-      options = Options(request)
-      (fields, defect) = Self.fields(request.allHTTPHeaderFields ?? [:])
-      if let text = request.httpMethod, text != "GET" {
-        if let known = HTTPRequest.Method(rawValue: text) { method = known } else { defect = .method }
+  /// Adds the fields of a dictionary, sorted by name.
+  private mutating func add(_ dictionary: [String: String]) {
+    guard dictionary.count <= MessageLimits.mostFields else { return defect = .tooManyFields }
+    for (text, value) in dictionary.count < 2 ? Array(dictionary) : dictionary.sorted(by: { $0.key < $1.key }) {
+      guard let name = HTTPField.Name(text) else {
+        defect = .fieldName(text)
+        continue
       }
-      // Nothing is ever sent to this one: see `defect`.
-      url = request.url ?? URL(fileURLWithPath: "/")
-      if request.url == nil { defect = .withoutURL }
-    }
-
-    /// The fields of a dictionary, sorted by name, and what is wrong with them.
-    private static func fields(_ dictionary: [String: String]) -> (HTTPFields, Defect?) {
-      var fields = HTTPFields()
-      guard !dictionary.isEmpty else { return (fields, nil) }
-      guard dictionary.count <= MessageLimits.mostFields else { return (fields, .tooManyFields) }
-      var defect: Defect?
-      for (text, value) in dictionary.count == 1 ? Array(dictionary) : dictionary.sorted(by: { $0.key < $1.key }) {
-        guard let name = HTTPField.Name(text) else {
-          defect = .fieldName(text)
-          continue
-        }
-        // A field would have blanks in their place.
-        if value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) { defect = .lineBreak(text) }
-        fields.append(HTTPField(name: name, value: value))
-      }
-      return (fields, defect)
+      // A field would have blanks in their place.
+      if value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) { defect = .lineBreak(text) }
+      fields.append(HTTPField(name: name, value: value))
     }
   }
 }
@@ -137,8 +125,8 @@ extension URLRequest {
 
 extension HTTPFields {
   /// Has the fields say what others do, which have each name once: what has not changed stays in its place, and apart.
-  fileprivate mutating func become(_ others: HTTPFields) {
-    guard self != others else { return }
+  fileprivate func becoming(_ others: HTTPFields) -> HTTPFields {
+    guard self != others else { return self }
     var result = HTTPFields()
     var done: Set<HTTPField.Name> = []
     for field in self {
@@ -151,6 +139,6 @@ extension HTTPFields {
       }
     }
     for field in others where done.insert(field.name).inserted { result.append(field) }
-    self = result
+    return result
   }
 }

@@ -17,89 +17,51 @@ public import HTTPTypes
 /// let request = InterceptedRequest(.post, "https://api.example.com/v1/users", fields: [.accept: "application/json"], body: .text("Ada"))
 /// ```
 public struct InterceptedRequest: Sendable {
-  var storage: Storage
+  var storage: CopyOnWrite<Content>
 
-  /// What a request consists of, behind one reference: a request is passed down every chain, and changed in few of its
-  /// interceptors.
-  final class Storage: @unchecked Sendable {
-    // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
+  /// What a request consists of.
+  struct Content: Sendable {
     let id: ID
     let context: LoadContext
-    var method: HTTPRequest.Method
-    var url: URL
-    var fields: HTTPFields
-    var options: Options
+    var parts: Parts
     var body: MessageBody
     var attempt = 1
     var hop = 0
     /// Where the load began, where that is another URL.
     var firstURL: URL?
     var notes: [ObjectIdentifier: any Sendable] = [:]
-    /// The request of the loading system that this one was made from, with what has no name here.
-    var source: URLRequest?
-    /// Whether `source` says what the parts say.
-    var isProjected = false
-    /// What the loading system's request has that no HTTP message can have: sending it fails.
-    var defect: Defect?
+    /// Whether the source of the parts says what they say.
+    var isProjected: Bool
     /// What the loop guard's tag says, for code that takes the request out of the chain.
     var lineage: Lineage?
     /// The observer of its exchange, once it is at the transport.
     var observer: TransportObserver?
-
-    init(id: ID, context: LoadContext, parts: consuming Parts, body: consuming MessageBody) {
-      self.id = id
-      self.context = context
-      method = parts.method
-      url = parts.url
-      fields = parts.fields
-      options = parts.options
-      source = parts.source
-      isProjected = parts.source != nil
-      defect = parts.defect
-      self.body = body
-    }
-
-    func copy() -> Storage {
-      let parts = Parts(method: method, url: url, fields: fields, options: options, source: source, defect: defect)
-      let copy = Storage(id: id, context: context, parts: parts, body: body)
-      (copy.attempt, copy.hop, copy.firstURL, copy.notes) = (attempt, hop, firstURL, notes)
-      (copy.isProjected, copy.lineage, copy.observer) = (isProjected, lineage, observer)
-      return copy
-    }
   }
 
-  var unique: Storage {
-    mutating get {
-      if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
-      return storage
-    }
-  }
-
-  /// The same for one of the parts that the loading system's request has, too.
-  private var changed: Storage {
-    mutating get {
-      let storage = unique
-      storage.isProjected = false
-      return storage
+  /// What the loading system's request has, too.
+  var parts: Parts {
+    _read { yield storage.value.parts }
+    _modify {
+      storage.value.isProjected = false
+      yield &storage.value.parts
     }
   }
 
   /// The load's identifier, which stays the same across retries, redirects and credentials.
-  public var id: ID { storage.id }
+  public var id: ID { storage.value.id }
 
   /// The method.
   public var method: HTTPRequest.Method {
-    get { storage.method }
-    set { changed.method = newValue }
+    get { parts.method }
+    set { parts.method = newValue }
   }
 
   /// The URL.
   public var url: URL {
-    get { storage.url }
+    get { parts.url }
     set {
-      let storage = changed
-      storage.url = newValue
-      if storage.defect == .withoutURL { storage.defect = nil }
+      parts.url = newValue
+      if parts.defect == .withoutURL { parts.defect = nil }
     }
   }
 
@@ -107,43 +69,39 @@ public struct InterceptedRequest: Sendable {
   ///
   /// The loading system keeps no order: the fields of its requests are sorted by name.
   public var fields: HTTPFields {
-    get { storage.fields }
-    _modify { yield &changed.fields }
+    get { parts.fields }
+    _modify { yield &parts.fields }
   }
 
   /// The body, whatever kind of task the request comes from.
   public var body: MessageBody {
-    get { storage.body }
-    _modify { yield &unique.body }
+    get { storage.value.body }
+    _modify { yield &storage.value.body }
   }
 
   /// Cache policy, timeout and other settings that are not sent to the server.
   public var options: Options {
-    get { storage.options }
-    _modify { yield &changed.options }
+    get { parts.options }
+    _modify { yield &parts.options }
   }
 
   /// The number of the attempt in this hop, starting at 1. ``InterceptorChain/Next`` counts it.
   public internal(set) var attempt: Int {
-    get { storage.attempt }
-    set { unique.attempt = newValue }
+    get { storage.value.attempt }
+    set { storage.value.attempt = newValue }
   }
 
   /// The number of preceding redirects, starting at 0.
   public internal(set) var hop: Int {
-    get { storage.hop }
-    set { unique.hop = newValue }
+    get { storage.value.hop }
+    set { storage.value.hop = newValue }
   }
 
   /// The URL that the load began with, before any redirect.
-  public var firstURL: URL { storage.firstURL ?? storage.url }
-
-  /// Whether the request goes to the origin (scheme, host and port) that the load began with. A redirect may have led
-  /// elsewhere, to a place that a server has chosen.
-  public var isFirstOrigin: Bool { storage.firstURL?.hasSameOrigin(as: url) ?? true }
+  public var firstURL: URL { storage.value.firstURL ?? url }
 
   /// The context of the load: cookie and credential storage, timeouts, additional header fields.
-  public var context: LoadContext { storage.context }
+  public var context: LoadContext { storage.value.context }
 
   /// Seconds without progress after which the request times out: its own ``Options/timeout`` or the session's.
   public var idleTimeout: TimeInterval { options.timeout ?? context.requestTimeout }
@@ -162,9 +120,8 @@ public struct InterceptedRequest: Sendable {
     options: Options = Options(),
     context: LoadContext = LoadContext()
   ) {
-    storage = Storage(
-      id: .next(), context: context, parts: Parts(method: method, url: url, fields: fields, options: options),
-      body: body)
+    let parts = Parts(method: method, url: url, fields: fields, options: options)
+    storage = CopyOnWrite(Content(id: .next(), context: context, parts: parts, body: body, isProjected: false))
   }
 
   /// Makes a request from a URL literal.
@@ -192,7 +149,7 @@ public struct InterceptedRequest: Sendable {
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get {
       // Not by `as?` of what may not be there: that is a value of a key whose values are optional.
-      guard let note = storage.notes[ObjectIdentifier(key)] else { return K.defaultValue }
+      guard let note = storage.value.notes[ObjectIdentifier(key)] else { return K.defaultValue }
       return note as? K.Value ?? K.defaultValue
     }
     set {
@@ -201,7 +158,7 @@ public struct InterceptedRequest: Sendable {
       if K.self == Route.self, let route = newValue as? Route, let bound = route.bound(to: url) as? K.Value {
         value = bound
       }
-      unique.notes[ObjectIdentifier(key)] = value
+      storage.value.notes[ObjectIdentifier(key)] = value
     }
   }
 

@@ -9,11 +9,10 @@ public import HTTPTypes
 /// return InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .data(json))
 /// ```
 public struct InterceptedResponse: Sendable {
-  private var storage: Storage
+  private var storage: CopyOnWrite<Content>
 
-  /// What a response consists of, behind one reference: see `InterceptedRequest`.
-  private final class Storage: @unchecked Sendable {
-    // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
+  /// What a response consists of.
+  private struct Content: Sendable {
     var status: HTTPResponse.Status
     var fields: HTTPFields
     var url: URL
@@ -23,80 +22,53 @@ public struct InterceptedResponse: Sendable {
     var trailers: HTTPFields?
     /// What the app sees, where it was made before.
     var head: HTTPURLResponse?
-
-    init(
-      status: HTTPResponse.Status, fields: HTTPFields, url: URL, body: MessageBody, source: Source,
-      metrics: LoadMetrics?, trailers: HTTPFields?, head: HTTPURLResponse? = nil
-    ) {
-      self.status = status
-      self.fields = fields
-      self.url = url
-      self.body = body
-      self.source = source
-      self.metrics = metrics
-      self.trailers = trailers
-      self.head = head
-    }
-
-    func copy() -> Storage {
-      Storage(
-        status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: trailers,
-        head: head)
-    }
   }
 
-  private var unique: Storage {
-    mutating get {
-      if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
-      return storage
-    }
-  }
-
-  /// The same for one of the parts that the app's head has, too.
-  private var changed: Storage {
-    mutating get {
-      let storage = unique
-      storage.head = nil
-      return storage
+  /// The content, for a change of what the app's head has, too.
+  private var content: Content {
+    _read { yield storage.value }
+    _modify {
+      storage.value.head = nil
+      yield &storage.value
     }
   }
 
   /// The status. A status outside 200…999 fails the load with `WaylayError.invalidResponse`.
   public var status: HTTPResponse.Status {
-    get { storage.status }
-    set { changed.status = newValue }
+    get { content.status }
+    set { content.status = newValue }
   }
 
   /// The header fields: in order, with duplicates kept (`Set-Cookie`!).
   public var fields: HTTPFields {
-    get { storage.fields }
-    _modify { yield &changed.fields }
+    get { content.fields }
+    _modify { yield &content.fields }
   }
 
   /// The URL of the response: that of the last hop.
   public var url: URL {
-    get { storage.url }
-    set { changed.url = newValue }
+    get { content.url }
+    set { content.url = newValue }
   }
 
   /// The body. Reading it drives the network, if the transport can hold a server back; dropping an unread body cancels
   /// its transfer.
   public var body: MessageBody {
-    get { storage.body }
-    _modify { yield &unique.body }
+    get { storage.value.body }
+    _modify { yield &storage.value.body }
   }
 
   /// Where the response came from.
   public var source: Source {
-    get { storage.source }
-    set { unique.source = newValue }
+    get { storage.value.source }
+    set { storage.value.source = newValue }
   }
 
   /// Timing, address and connection of the exchange, if a transport measured them. The total time and the body's byte
   /// counts are known after the body has been read to its end.
   public var metrics: LoadMetrics? {
-    get { body.metrics ?? storage.metrics }
-    set { unique.metrics = newValue }
+    get { body.metrics ?? storage.value.metrics }
+    set { storage.value.metrics = newValue }
   }
 
   /// Makes a response.
@@ -113,8 +85,8 @@ public struct InterceptedResponse: Sendable {
     status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], url: URL, body: MessageBody = .empty,
     source: Source = .interceptor, metrics: LoadMetrics? = nil
   ) {
-    storage = Storage(
-      status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: nil)
+    storage = CopyOnWrite(
+      Content(status: status, fields: fields, url: url, body: body, source: source, metrics: metrics))
   }
 
   /// Makes a response to a request, with the request's URL.
@@ -127,23 +99,23 @@ public struct InterceptedResponse: Sendable {
 
   /// The trailer fields, which are empty until the body has been read to its end.
   public var trailers: HTTPFields {
-    get { storage.trailers ?? body.trailers }
-    set { unique.trailers = newValue }
+    get { storage.value.trailers ?? body.trailers }
+    set { storage.value.trailers = newValue }
   }
 
   /// The head as the app sees it: repeated fields are joined with `", "`, as in `URLSession`.
   public var head: HTTPURLResponse {
     // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is
     // none.
-    storage.head
+    storage.value.head
       ?? HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: fields.joinedByName)!
   }
 
   /// Whether ``head`` is there already.
-  package var keepsHead: Bool { storage.head != nil }
+  package var keepsHead: Bool { storage.value.head != nil }
 
   /// Makes ``head`` for all copies of the response: for a response that is given again and again.
-  package mutating func keepHead() { unique.head = head }
+  package mutating func keepHead() { storage.value.head = head }
 
   /// Where a response came from. A struct, so that other modules can add sources.
   public struct Source: Hashable, Sendable, CustomStringConvertible {

@@ -110,10 +110,6 @@ extension InterceptorChain {
     /// Errors for the host and path patterns that could not be parsed.
     public private(set) var problems: [WaylayError] = []
 
-    init(schemes: Set<String>?) {
-      self.schemes = schemes
-    }
-
     /// Every `http` and `https` request.
     public static let http = Scope(schemes: ["http", "https"])
     /// Every `https` request.

@@ -90,56 +90,30 @@ extension MessageBody {
     let length: Int64?
     let file: URL?
     let isReplayable: Bool
-    private let trailersWhenRead: @Sendable () -> HTTPFields
-    private let metricsWhenRead: @Sendable () -> LoadMetrics?
+    /// Those that are known so far.
+    let trailers: @Sendable () -> HTTPFields
+    let metrics: @Sendable () -> LoadMetrics?
     private let make: @Sendable () throws -> Chunks
     private let claim: Locked<String?>?
 
-    /// A file, opened anew by each reader.
-    init(file: URL, length: Int64?) {
-      self.length = Self.believable(length)
-      self.file = file
-      isReplayable = true
-      trailersWhenRead = { [:] }
-      metricsWhenRead = { nil }
-      make = { try Chunks(reading: file) }
-      claim = nil
-    }
-
-    /// A stream that is made anew for each reader.
-    init(replayable length: Int64?, _ make: @escaping @Sendable () -> Chunks) {
-      self.length = Self.believable(length)
-      file = nil
-      isReplayable = true
-      trailersWhenRead = { [:] }
-      metricsWhenRead = { nil }
-      self.make = make
-      claim = nil
-    }
-
-    /// A stream that can be read once; `trailers` and `metrics` are those that are known so far.
+    /// - Parameter isReplayable: Whether a stream is made for each reader; if not, there can be one.
     init(
-      oneShot length: Int64?, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
-      metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
-      _ make: @escaping @Sendable () -> Chunks
+      length: Int64?, file: URL? = nil, isReplayable: Bool = false,
+      trailers: @escaping @Sendable () -> HTTPFields = { [:] }, metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
+      _ make: @escaping @Sendable () throws -> Chunks
     ) {
-      self.length = Self.believable(length)
-      file = nil
-      isReplayable = false
-      trailersWhenRead = trailers
-      metricsWhenRead = metrics
+      // What somebody claims may be any number.
+      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
+      self.file = file
+      self.isReplayable = isReplayable
+      self.trailers = trailers
+      self.metrics = metrics
       self.make = make
-      claim = Locked(nil)
+      claim = isReplayable ? nil : Locked(nil)
     }
-
-    /// A length that a body can have: what somebody claims may be any number.
-    private static func believable(_ length: Int64?) -> Int64? { length.flatMap { $0 >= 0 ? $0 : nil } }
 
     /// Who has read a one-shot stream.
     var reader: String? { claim?.withLock { $0 } }
-
-    var trailers: HTTPFields { trailersWhenRead() }
-    var metrics: LoadMetrics? { metricsWhenRead() }
 
     /// Starts a reading; claims a one-shot stream.
     func open() throws -> Chunks {
@@ -188,12 +162,8 @@ extension MessageBody {
     /// Reads a body byte by byte.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var chunks: MessageBody.AsyncIterator
-      private var chunk = Data()
-      private var position = 0
-
-      init(chunks: MessageBody.AsyncIterator) {
-        self.chunks = chunks
-      }
+      fileprivate var chunk = Data()
+      fileprivate var position = 0
 
       /// The next byte, or `nil` after the last one.
       public mutating func next() async throws -> UInt8? {
@@ -218,11 +188,7 @@ extension MessageBody {
     /// Reads a body line by line.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var bytes: Bytes.AsyncIterator
-      private var lastWasReturn = false
-
-      init(bytes: Bytes.AsyncIterator) {
-        self.bytes = bytes
-      }
+      fileprivate var lastWasReturn = false
 
       /// The next line, or `nil` after the last one.
       public mutating func next() async throws -> String? {

@@ -37,7 +37,8 @@ public struct MessageBody: AsyncSequence, Sendable {
   /// The contents of a file, read on demand. If the file cannot be read, the reader fails, not this call.
   public static func file(_ url: URL) -> MessageBody {
     let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber
-    return MessageBody(storage: .source(Source(file: url, length: size?.int64Value)))
+    return MessageBody(storage: .source(
+      Source(length: size?.int64Value, file: url, isReplayable: true) { try MessageBody.Chunks(reading: url) }))
   }
 
   /// A stream that can be read once.
@@ -47,14 +48,14 @@ public struct MessageBody: AsyncSequence, Sendable {
   ///   - length: The number of bytes, if known; a negative number means unknown.
   public static func stream<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> MessageBody
   where Chunks.Element == Data {
-    MessageBody(storage: .source(Source(oneShot: length) { MessageBody.Chunks(chunks) }))
+    MessageBody(storage: .source(Source(length: length) { MessageBody.Chunks(chunks) }))
   }
 
   /// A stream that is created anew for every reader.
   public static func stream<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replaying make: @escaping @Sendable () -> Chunks
   ) -> MessageBody where Chunks.Element == Data {
-    MessageBody(storage: .source(Source(replayable: length) { MessageBody.Chunks(make()) }))
+    MessageBody(storage: .source(Source(length: length, isReplayable: true) { MessageBody.Chunks(make()) }))
   }
 
   /// The number of bytes, if known before reading.
@@ -90,12 +91,12 @@ public struct MessageBody: AsyncSequence, Sendable {
 
   /// The trailer fields that came after the body.
   var trailers: HTTPFields {
-    if case .source(let source) = storage { source.trailers } else { [:] }
+    if case .source(let source) = storage { source.trailers() } else { [:] }
   }
 
   /// What a transport measured of the body, once it has been read.
   var metrics: LoadMetrics? {
-    if case .source(let source) = storage { source.metrics } else { nil }
+    if case .source(let source) = storage { source.metrics() } else { nil }
   }
 
   /// Reads the whole body into memory.
@@ -147,7 +148,7 @@ extension MessageBody {
   /// A separate queue reads the stream, because a stream may block. Do not use the stream elsewhere after this call.
   public static func stream(reading stream: InputStream, length: Int64? = nil) -> MessageBody {
     let reader = InputStreamReader(stream)
-    return MessageBody(storage: .source(Source(oneShot: length) { Chunks { try await reader.next() } }))
+    return MessageBody(storage: .source(Source(length: length) { Chunks { try await reader.next() } }))
   }
 
   /// The bytes of `original` as its reader passes them on, with its trailers and metrics. The body can be read once.
@@ -161,14 +162,14 @@ extension MessageBody {
   ) -> MessageBody {
     MessageBody(
       storage: .source(
-        Source(oneShot: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
+        Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
   }
 
   /// A body that somebody pushes into a pipe.
   static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(
       storage: .source(
-        Source(oneShot: length, trailers: { reader.trailers }, metrics: { reader.metrics }) {
+        Source(length: length, trailers: { reader.trailers }, metrics: { reader.metrics }) {
           Chunks { try await reader.next() }
         }))
   }

@@ -114,18 +114,17 @@ package struct TransportObserver: Sendable {
 
 extension InterceptedRequest {
   /// The observer of the exchange, set where a request reaches the transport at the end of its chain; otherwise `nil`.
-  package var observer: TransportObserver? { storage.observer }
+  package var observer: TransportObserver? { storage.value.observer }
 
   /// The request for a transport: without the loop guard's tag, which is for nobody outside.
   mutating func address(to observer: TransportObserver) {
-    let storage = unique
-    storage.lineage = nil
-    storage.observer = observer
+    storage.value.lineage = nil
+    storage.value.observer = observer
   }
 
   /// Has the projection carry the loop guard's tag; it is made when somebody takes it.
   mutating func tag(with lineage: Lineage) {
     // Code that keeps a request, a history for one, must not keep the load that it came from, and with it the chain.
-    unique.lineage = lineage.withoutLoads
+    storage.value.lineage = lineage.withoutLoads
   }
 }

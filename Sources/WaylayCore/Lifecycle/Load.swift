@@ -217,7 +217,7 @@ extension Load {
       withhold(from: &request, before: InterceptedRequest(id, urlRequest, body: .empty, context: context), by: nil)
     }
     request.hop = hop.number
-    request.storage.firstURL = hop.number > 0 || ownership.origin != nil ? origin : hop.url
+    request.storage.value.firstURL = hop.number > 0 || ownership.origin != nil ? origin : hop.url
     if let deadline = state.withLock({ $0.clock.deadline }) { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
@@ -280,26 +280,19 @@ extension Load {
 /// It travels with the task that runs a chain, and, for code that leaves the task, in the tag of the requests that
 /// interceptors see.
 final class Lineage: Sendable {
-  final class Entry: Sendable {
+  struct Entry: Sendable {
     /// The number of a registry or of a loop guard.
     let origin: UInt64
     /// What an error's path prints.
     let label: String
     /// The tag of a load that is inside of nothing else: nearly all loads, so it is made once.
-    let tag: URL?
-
-    init(origin: UInt64, label: String, tag: URL? = nil) {
-      self.origin = origin
-      self.label = label
-      self.tag = tag
-    }
+    var tag: URL?
 
     /// The entry of a registry.
-    convenience init(registry number: UInt64) {
-      let entry = Entry(origin: number, label: "registry \(number)")
-      self.init(
-        origin: number, label: entry.label,
-        tag: URL(string: RequestTag.text(for: Lineage(entry, in: nil, load: nil))))
+    static func registry(_ number: UInt64) -> Entry {
+      var entry = Entry(origin: number, label: "registry \(number)")
+      entry.tag = URL(string: RequestTag.text(for: Lineage(entry, in: nil, load: nil)))
+      return entry
     }
   }
 

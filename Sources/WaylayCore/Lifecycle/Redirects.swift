@@ -140,7 +140,7 @@ extension Load {
   ///
   /// - Parameter interceptor: Its name; `nil` where a chain's interceptors made the canonical form together.
   func withhold(from request: inout InterceptedRequest, before: InterceptedRequest, by interceptor: String?) {
-    guard request.storage !== before.storage else { return }
+    guard !request.storage.isSame(as: before.storage) else { return }
     let withheld = request.fields.restoreCredentials(of: before.fields) + request.restoreURLCredentials(of: before.url)
     guard !withheld.isEmpty else { return }
     let host = before.url.host ?? ""

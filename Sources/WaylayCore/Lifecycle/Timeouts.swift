@@ -17,9 +17,15 @@ extension Load {
   private var now: UInt64 { registry.clock.now() }
 
   /// Notes progress.
-  func touch() {
+  func touch() { note { _ in } }
+
+  /// Changes the clock, which counts as activity.
+  private func note(_ change: (inout IdleClock) -> Void) {
     let now = now
-    state.withLock { $0.clock.lastActivity = now }
+    state.withLock { state in
+      change(&state.clock)
+      state.clock.lastActivity = now
+    }
   }
 
   /// Notes that a transport has sent so many bytes of a request's body, from its beginning.
@@ -29,37 +35,15 @@ extension Load {
   }
 
   /// Says whether the load waits for progress now.
-  func setWaiting(_ isWaiting: Bool) {
-    let now = now
-    state.withLock { state in
-      state.clock.isWaiting = isWaiting
-      state.clock.lastActivity = now
-    }
-  }
+  func setWaiting(_ isWaiting: Bool) { note { $0.isWaiting = isWaiting } }
 
   /// Stops the idle timeout while the app has suspended the task.
-  func setPaused(_ isPaused: Bool) {
-    let now = now
-    state.withLock { state in
-      state.clock.isPaused = isPaused
-      state.clock.lastActivity = now
-    }
-  }
+  func setPaused(_ isPaused: Bool) { note { $0.isPaused = isPaused } }
 
   /// Runs a wait of an interceptor that is not the request's idle time.
   func waiting<Value>(_ wait: () async throws -> Value) async rethrows -> Value {
-    let begin = now
-    state.withLock { state in
-      state.clock.waits += 1
-      state.clock.lastActivity = begin
-    }
-    defer {
-      let end = now
-      state.withLock { state in
-        state.clock.waits -= 1
-        state.clock.lastActivity = end
-      }
-    }
+    note { $0.waits += 1 }
+    defer { note { $0.waits -= 1 } }
     return try await wait()
   }
 

@@ -88,10 +88,10 @@ final class Turn: @unchecked Sendable {
       request.attempt += call - 1
       load.report(.retried)
     }
-    if let deadline = request.storage.options.deadline { load.end(by: deadline) }
-    if request.storage.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
+    if let deadline = request.options.deadline { load.end(by: deadline) }
+    if request.parts.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
     if let screened { load.withhold(from: &request, before: screened, by: interceptor.name) }
-    if let reader = request.storage.body.consumedBy {
+    if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
     return try await Turn.run(request, through: interceptors, from: index + 1, isAbroad: screened != nil, of: load)

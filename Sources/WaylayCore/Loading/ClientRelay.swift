@@ -27,7 +27,7 @@ final class ClientRelay: Sendable {
     }
   }
 
-  fileprivate struct State {
+  private struct State {
     var events: [Event] = []
     var phase = Phase.starting
     var isPaused = false
@@ -120,17 +120,22 @@ final class ClientRelay: Sendable {
   }
 
   private func post(_ events: [Event]) {
-    let isNeeded = state.withLock { state in
-      guard !state.isClosed else { return false }
+    schedule { state in
+      guard !state.isClosed else { return }
       if state.events.isEmpty { state.events = events } else { state.events += events }
       state.isClosed = events.last?.isTerminal == true
-      return state.shouldSchedule()
     }
-    if isNeeded { client.schedule { self.drain() } }
   }
 
-  private func schedule() {
-    if state.withLock({ $0.shouldSchedule() }) { client.schedule { self.drain() } }
+  /// Changes the state, and has the client's queue deliver what it may now, if that is not on its way.
+  private func schedule(_ change: (inout State) -> Void = { _ in }) {
+    let isNeeded = state.withLock { state in
+      change(&state)
+      guard state.phase == .idle, !state.isPaused, !state.events.isEmpty else { return false }
+      state.phase = .scheduled
+      return true
+    }
+    if isNeeded { client.schedule { self.drain() } }
   }
 
   private func drain() {
@@ -246,15 +251,6 @@ final class ClientRelay: Sendable {
       load.end(error: failure)
       throw failure
     }
-  }
-}
-
-extension ClientRelay.State {
-  /// Notes that a delivery is on its way, when one is needed and none is.
-  fileprivate mutating func shouldSchedule() -> Bool {
-    guard phase == .idle, !isPaused, !events.isEmpty else { return false }
-    phase = .scheduled
-    return true
   }
 }
 

@@ -93,7 +93,7 @@ public final class InterceptorRegistry: Sendable {
     self.logger = logger ?? FallbackLogger.current
     redirectPolicy = redirects
     (self.limits, self.security) = (limits, security)
-    lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
+    lineageEntry = Lineage.Entry.registry(Lineage.nextOrigin())
     let list = interceptors()
     guard !list.isEmpty else { return }
     let coversEveryScheme = list.contains { ($0 as? any GuardingInterceptor)?.coversEveryScheme == true }

@@ -10,8 +10,8 @@ final class BodyPipe: Sendable {
     var chunks: [Data] = []
     var buffered = 0
     var end: Result<Void, any Error>?
-    /// The reader, asleep. What it waits for goes through the lock, for the reason that ``Promise`` gives.
-    var waiter: CheckedContinuation<Void, Never>?
+    /// The reader, asleep.
+    var waiters = Waiters()
     var trailers: HTTPFields = [:]
     var metrics: LoadMetrics?
     var isAbandoned = false
@@ -35,14 +35,12 @@ final class BodyPipe: Sendable {
   @discardableResult
   func push(_ chunk: Data) -> Int {
     guard !chunk.isEmpty else { return 0 }
-    let (waiter, buffered) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
-      guard state.end == nil, !state.isAbandoned else { return (nil, 0) }
+    return state.change(waking: \.waiters) { state in
+      guard state.end == nil, !state.isAbandoned else { return 0 }
       state.chunks.append(chunk)
       state.buffered += chunk.count
-      return (state.wake(), state.buffered)
+      return state.buffered
     }
-    waiter?.resume()
-    return buffered
   }
 
   /// Whether nothing waits for the reader.
@@ -52,25 +50,21 @@ final class BodyPipe: Sendable {
   func finish(
     _ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:], metrics: LoadMetrics? = nil
   ) {
-    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard state.end == nil else { return nil }
+    state.change(waking: \.waiters) { state in
+      guard state.end == nil else { return }
       state.end = result
       state.trailers = trailers
       state.metrics = metrics
-      return state.wake()
     }
-    waiter?.resume()
   }
 
   fileprivate func interrupt(_ error: any Error) {
-    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+    state.change(waking: \.waiters) { state in
       // A body whose end has been pushed and read is complete; any other one is now cut short, and must say so.
       if state.end == nil || !state.chunks.isEmpty { state.end = .failure(error) }
       state.chunks = []
       state.buffered = 0
-      return state.wake()
     }
-    waiter?.resume()
     onAbandon()
   }
 
@@ -94,14 +88,7 @@ final class BodyPipe: Sendable {
           return try step.result.get()
         }
         onDrain()
-        await withCheckedContinuation { continuation in
-          let isReady = state.withLock { state in
-            let isReady = !state.chunks.isEmpty || state.end != nil
-            if !isReady { state.waiter = continuation }
-            return isReady
-          }
-          if isReady { continuation.resume() }
-        }
+        await state.wait(at: \.waiters, isCancellable: false) { !$0.chunks.isEmpty || $0.end != nil }
       }
     } onCancel: {
       interrupt(CancellationError())
@@ -147,10 +134,5 @@ extension BodyPipe.State {
       return Step(result: .success(whole), isDrained: end == nil)
     }
     return end.map { Step(result: $0.map { nil }) }
-  }
-
-  fileprivate mutating func wake() -> CheckedContinuation<Void, Never>? {
-    defer { waiter = nil }
-    return waiter
   }
 }

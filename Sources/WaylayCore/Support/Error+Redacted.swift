@@ -7,8 +7,7 @@ extension Error {
     switch self {
     case let error as any LoadError: return error.description
     case let error as URLError:
-      let beneath = error.userInfo[NSUnderlyingErrorKey] as? any Error
-      return "URLError \(error.code.rawValue)" + (beneath.map { ": \($0.redacted)" } ?? "")
+      return "URLError \(error.code.rawValue)" + Self.beneath(error as NSError)
     case let error as POSIXError:
       return "POSIXError \(error.code.rawValue) (\(String(cString: strerror(error.code.rawValue))))"
     case is CancellationError: return "CancellationError"

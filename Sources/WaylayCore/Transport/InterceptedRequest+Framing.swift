@@ -8,7 +8,7 @@ extension InterceptedRequest {
   ///
   /// - Throws: `WaylayError.invalidRequest` and `WaylayError.limitExceeded`, before anything is sent.
   package func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
-    switch storage.defect {
+    switch parts.defect {
     case .withoutURL: throw refusal("the request has no URL")
     case .method: throw refusal("the method of the request is not a token: use letters only")
     case .fieldName(let name): throw refusal("the name of a header field is not a token: \(Self.legible(name))")

@@ -117,15 +117,11 @@ public final class URLSessionTransport: Transport {
     if let session { PlatformClient.leavingQueue { session.invalidateAndCancel() } }
   }
 
-  private func openSession() -> URLSession {
-    configuration.withLock { makeSession($0, exchanges) }
-  }
-
   /// Makes the inner task. Under the lock, because making a task on an invalidated session ends the process.
   private func makeTask(_ request: URLRequest, for exchange: SessionExchange) throws -> URLSessionTask {
     try state.withLock { state -> URLSessionTask in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
-      let session = state.session ?? openSession()
+      let session = state.session ?? configuration.withLock { makeSession($0, exchanges) }
       state.session = session
       let task = exchange.upload.makeTask(request, in: session, for: exchange, toForeignClasses: hasForeignClasses)
       exchanges.add(exchange, for: task)

@@ -10,11 +10,7 @@ final class Signals: Alarms.Sleeper {
   private let state = Locked(State())
 
   func send(_ signal: Failover.Signal) {
-    let waiters = state.withLock { state in
-      state.signals.append(signal)
-      return state.waiters.takeAll()
-    }
-    waiters.wake()
+    state.change(waking: \.waiters) { $0.signals.append(signal) }
   }
 
   func wake() { send(.look) }

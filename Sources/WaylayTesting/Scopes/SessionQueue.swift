@@ -75,11 +75,7 @@ final class SessionQueue: Sendable {
 
   /// Releases a permit, or ends the wait for it. A second call does nothing.
   func release(_ permit: Permit) {
-    let waiters = state.withLock { state in
-      state.queue.removeAll { $0 == permit }
-      return state.waiters.takeAll()
-    }
-    waiters.wake()
+    state.change(waking: \.waiters) { $0.queue.removeAll { $0 == permit } }
   }
 
   private func enqueue(_ location: MockSourceLocation) -> Permit {

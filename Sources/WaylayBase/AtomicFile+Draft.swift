@@ -55,8 +55,7 @@ extension AtomicFile {
     }
 
     private static func newName() -> String {
-      let number = String(UInt64.random(in: .min ... .max), radix: 16)
-      return prefix + String(repeating: "0", count: 16 - number.count) + number
+      prefix + (0..<8).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
     }
 
     /// Removes the drafts that no process has a lock of.
@@ -64,9 +63,7 @@ extension AtomicFile {
       guard (try? calls.perform(.readdir, path) { 0 }) != nil else { return }
       for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 16
-        && name.utf8.suffix(16).allSatisfy({
-          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
-        })
+        && name.utf8.suffix(16).allSatisfy({ $0.isASCIIDigit || 0x61...0x66 ~= $0 })
       {
         // Writable, as each draft is for its owner: a lock on NFS requires it.
         let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC

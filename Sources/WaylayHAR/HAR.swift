@@ -125,10 +125,6 @@ extension HAR {
   public func data(isPretty: Bool = true) -> Data {
     var json = JSONWriter(isPretty: isPretty)
     writeBeginning(to: &json)
-    for entry in entries.inOrder {
-      json.separate()
-      entry.write(to: &json)
-    }
     writeEnd(to: &json)
     return Data(json.bytes)
   }
@@ -139,13 +135,6 @@ extension HAR {
   /// - Throws: ``HARError`` if it cannot be written.
   public func write(to file: URL, isPretty: Bool = true) throws {
     try HARWriter(file, archive: self, isPretty: isPretty).finish()
-  }
-}
-
-extension [HAR.Entry] {
-  /// The oldest first; those that began together as they are.
-  var inOrder: [HAR.Entry] {
-    enumerated().sorted { ($0.element.started, $0.offset) < ($1.element.started, $1.offset) }.map(\.element)
   }
 }
 

@@ -10,8 +10,6 @@ struct ArchivePolicy: Sendable {
   var maximumVariants = 16
   /// Makes a keyed digest of request field values.
   var digest: @Sendable ([UInt8]) -> [UInt8]
-
-  init(digest: @escaping @Sendable ([UInt8]) -> [UInt8]) { self.digest = digest }
 }
 
 extension ArchivePolicy {

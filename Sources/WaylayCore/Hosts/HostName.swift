@@ -20,10 +20,7 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: `WaylayError.invalidHost` for text that is neither a name nor an address.
   public init(_ text: String) throws(WaylayError) {
-    switch Self.shape(of: text) {
-    case .folded: (description, isAddress) = (text, false)
-    case .foreign: (description, isAddress) = try Self.folding(text)
-    }
+    (description, isAddress) = try Self.isFolded(text) ? (text, false) : Self.folding(text)
   }
 
   init(_ address: HostAddress) {
@@ -51,7 +48,7 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// The text that hosts are compared by: the name's, or, for the host of a URL that is no name, its own in lower case
   /// without a final dot.
   package static func comparable(_ host: String) -> String {
-    if shape(of: host) == .folded || host.isEmpty { return host }
+    if isFolded(host) || host.isEmpty { return host }
     if let name = try? HostName(host) { return name.description }
     let text = host.lowercased()
     return text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
@@ -59,23 +56,16 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HostName {
-  enum Shape {
-    /// Is in the form that is wanted.
-    case folded
-    /// Is not, or has to be looked at more closely.
-    case foreign
-  }
-
-  /// A look at the bytes, because nearly all names are in the right form already.
-  static func shape(of text: String) -> Shape {
+  /// Whether a text is a name in the form that is wanted, as nearly all are; others have to be looked at more closely.
+  static func isFolded(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
-      guard (1...253).contains(bytes.count) else { return .foreign }
+      guard (1...253).contains(bytes.count) else { return false }
       var label = 0
       var isNumber = true
       for byte in bytes {
         switch byte {
-        case UInt8(ascii: "-") where label == 0: return .foreign
+        case UInt8(ascii: "-") where label == 0: return false
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
           isNumber = false
           label += 1
@@ -84,12 +74,12 @@ extension HostName {
           if label == 0 { isNumber = true }
           label += 1
         case UInt8(ascii: "."):
-          guard label > 0, label <= 63 else { return .foreign }
+          guard label > 0, label <= 63 else { return false }
           (label, isNumber) = (0, false)
-        default: return .foreign
+        default: return false
         }
       }
-      return label > 0 && label <= 63 && !isNumber && !Self.endsInHexadecimal(bytes, label) ? .folded : .foreign
+      return label > 0 && label <= 63 && !isNumber && !Self.endsInHexadecimal(bytes, label)
     }
   }
 

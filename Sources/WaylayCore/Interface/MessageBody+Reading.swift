@@ -99,7 +99,8 @@ extension MessageBody {
     /// - Parameter isReplayable: Whether a stream is made for each reader; if not, there can be one.
     init(
       length: Int64?, file: URL? = nil, isReplayable: Bool = false,
-      trailers: @escaping @Sendable () -> HTTPFields = { [:] }, metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
+      trailers: @escaping @Sendable () -> HTTPFields = { [:] },
+      metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
       _ make: @escaping @Sendable () throws -> Chunks
     ) {
       // What somebody claims may be any number.

@@ -37,8 +37,10 @@ public struct MessageBody: AsyncSequence, Sendable {
   /// The contents of a file, read on demand. If the file cannot be read, the reader fails, not this call.
   public static func file(_ url: URL) -> MessageBody {
     let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber
-    return MessageBody(storage: .source(
-      Source(length: size?.int64Value, file: url, isReplayable: true) { try MessageBody.Chunks(reading: url) }))
+    let source = Source(length: size?.int64Value, file: url, isReplayable: true) {
+      try MessageBody.Chunks(reading: url)
+    }
+    return MessageBody(storage: .source(source))
   }
 
   /// A stream that can be read once.

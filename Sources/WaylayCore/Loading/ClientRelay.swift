@@ -271,26 +271,14 @@ final class WatchedBody: Sendable {
   /// Whether the reader runs in the load's own task, which a timeout cancels. Otherwise the reading itself is
   /// interrupted.
   private let isOwnTask: Bool
-  private let reading: Reading
+  private let reading: MessageBody.Chunks
   private let interruption = Interruptible<Data?>()
-
-  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody.Source` sees to it that there is only
-  /// one.
-  private final class Reading: @unchecked Sendable {
-    private var chunks: MessageBody.AsyncIterator
-
-    init(_ body: MessageBody) {
-      chunks = body.makeAsyncIterator()
-    }
-
-    func next() async throws -> Data? { try await chunks.next() }
-  }
 
   init(_ response: InterceptedResponse, _ load: Load, isOwnTask: Bool) {
     self.response = response
     self.load = load
     self.isOwnTask = isOwnTask
-    reading = Reading(response.body)
+    reading = MessageBody.Chunks(response.body)
     load.state.withLock { $0.hasResponded = true }
     load.setWaiting(false)
   }

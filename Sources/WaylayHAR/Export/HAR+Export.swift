@@ -76,7 +76,7 @@ enum Shell {
     func made() -> String { octal.isEmpty ? "" : "'\"$(printf '\(octal)')\"'" }
     for scalar in text.unicodeScalars {
       // A command that is substituted loses line breaks at its end; within quotes they do nothing.
-      if scalar != "\n", isControl(scalar) {
+      if scalar != "\n", scalar.isControl {
         // By the bytes of UTF-8, in three digits each: what comes after cannot be taken for one more.
         for byte in String(scalar).utf8 { octal += "\\" + digits(byte) }
         continue
@@ -96,13 +96,12 @@ enum Shell {
     let text = String(byte, radix: 8)
     return String(repeating: "0", count: 3 - text.count) + text
   }
+}
 
-  /// What a terminal may act on, or shows in another order than it is.
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
-    default: false
-    }
+extension Unicode.Scalar {
+  /// Whether a terminal or an editor may show something else for it.
+  fileprivate var isControl: Bool {
+    [.control, .format, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }
 }
 
@@ -129,11 +128,8 @@ package enum SwiftSource {
       case "\r": result += "\\r"
       case "\t": result += "\\t"
       case "\0": result += "\\0"
-      default:
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: result += "\\u{\(String(scalar.value, radix: 16))}"
-        default: result.unicodeScalars.append(scalar)
-        }
+      case _ where scalar.isControl: result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
       }
     }
     return result + "\""

@@ -37,10 +37,6 @@ public struct HARWriter: ~Copyable {
     self.output = output
     json = JSONWriter(isPretty: isPretty)
     archive.writeBeginning(to: &json)
-    for entry in archive.entries.inOrder {
-      json.separate()
-      entry.write(to: &json)
-    }
   }
 
   /// Writes an entry. The format requires the oldest entry first.

@@ -185,14 +185,6 @@ extension HAR {
     var mediaType: String?
     /// A comment.
     var comment: String?
-
-    /// Makes a part of a form.
-    init(name: String, value: String? = nil, fileName: String? = nil, mediaType: String? = nil) {
-      self.name = name
-      self.value = value
-      self.fileName = fileName
-      self.mediaType = mediaType
-    }
   }
 }
 

@@ -12,6 +12,13 @@ extension HAR {
       json.members(extensions)
       json.member("entries") { $0.open("[") }
     }
+    let ordered = entries.enumerated().sorted {
+      ($0.element.started, $0.offset) < ($1.element.started, $1.offset)
+    }
+    for (_, entry) in ordered {
+      json.separate()
+      entry.write(to: &json)
+    }
   }
 
   /// Everything after the last entry.

@@ -32,14 +32,10 @@ public struct Redaction: Sendable {
   /// lists it. Images, sound, video and fonts are always kept.
   public var replacesUnreadableBodies = false
 
-  fileprivate let isOn: Bool
+  fileprivate var isOn = true
   /// What the app has said of names, normalized.
   private var hidden: Set<String> = []
   private var shown: Set<String> = []
-
-  private init(isOn: Bool = true) {
-    self.isOn = isOn
-  }
 
   /// Hides the values of additional names, wherever they occur. Names ignore case and punctuation.
   public mutating func hide(_ names: String...) {

@@ -95,8 +95,7 @@ extension Redactor {
     guard redaction.replacesUnreadableBodies else { return }
     places += 1
     draft = Draft(draft.source)
-    let text = Escapes.backslash.added(to: mark)
-    draft.replace(draft.source.indices, by: isJSON ? [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")] : mark)
+    draft.replace(draft.source.indices, by: isJSON ? written(isString: false) : mark)
   }
 
   // MARK: Codings and encodings
@@ -189,11 +188,7 @@ extension Redactor {
       guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { continue }
       draft.keep(item.startIndex..<equals)
       let value = equals + 1..<item.endIndex
-      if hides(Escapes.form.removed(from: item[..<equals])) {
-        hide(value, in: &draft, escapes: .form)
-      } else {
-        read(value, in: &draft, escapes: .form)
-      }
+      read(value, isSecret: hides(Escapes.form.removed(from: item[..<equals])), in: &draft, escapes: .form)
     }
   }
 
@@ -276,10 +271,8 @@ extension Redactor {
       }
     }
     guard line < part.upperBound else { return }
-    if redaction.hides(name) {
-      hide(line..<part.upperBound, in: &draft)
-    } else {
-      read(line..<part.upperBound, in: &draft) { $0.readBody(&$1, type: type, codings: codings) }
+    read(line..<part.upperBound, isSecret: redaction.hides(name), in: &draft) {
+      $0.readBody(&$1, type: type, codings: codings)
     }
   }
 }

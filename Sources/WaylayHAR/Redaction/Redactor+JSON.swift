@@ -93,11 +93,7 @@ extension Redactor {
     if byte == UInt8(ascii: "\"") {
       guard let end = draft.endOfString(at: start) else { return nil }
       let text = Escapes.backslash.removed(from: draft.source[start + 1..<end])
-      if isSecret {
-        hide(start + 1..<end, in: &draft, escapes: .backslash, isNoted: false)
-      } else {
-        read(start + 1..<end, in: &draft, escapes: .backslash)
-      }
+      read(start + 1..<end, isSecret: isSecret, in: &draft, escapes: .backslash, isNoted: false)
       return (Frame.Scalar(part: part, text: text, isString: true), min(end + 1, draft.source.count))
     }
     let end = draft.find(from: start) { $0.isSpace || ",]}:\"{[".utf8.contains($0) }
@@ -123,7 +119,7 @@ extension Redactor {
   }
 
   /// The replacement, as it stands between the quotes of a string, or in place of a number.
-  private func written(isString: Bool) -> [UInt8] {
+  func written(isString: Bool) -> [UInt8] {
     let text = Escapes.backslash.added(to: mark)
     return isString ? text : [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
   }

@@ -100,11 +100,7 @@ extension Redactor {
       plain = end
       return nil
     }
-    if isSecret {
-      hide(value..<end, in: &draft, escapes: .form)
-    } else {
-      read(value..<end, in: &draft, escapes: .form)
-    }
+    read(value..<end, isSecret: isSecret, in: &draft, escapes: .form)
     return end
   }
 

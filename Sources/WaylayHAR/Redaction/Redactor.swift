@@ -53,9 +53,10 @@ struct Redactor {
   /// Reads a value within another one. What takes the place of something is written with the same escapes; all else
   /// stays as it was written.
   mutating func read(
-    _ range: Range<Int>, in draft: inout Draft, escapes: Escapes = [],
+    _ range: Range<Int>, isSecret: Bool = false, in draft: inout Draft, escapes: Escapes = [], isNoted: Bool = true,
     by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
   ) {
+    if isSecret { return hide(range, in: &draft, escapes: escapes, isNoted: isNoted) }
     if let changed = changed(Array(draft.source[range]), escapes: escapes, by: reading) {
       draft.replace(range, by: changed)
     } else {

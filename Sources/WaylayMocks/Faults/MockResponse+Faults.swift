@@ -8,22 +8,23 @@ extension MockResponse {
   /// ```
   public static func error(_ code: URLError.Code) -> MockResponse {
     MockResponse(
-      .failure(NetworkFault.Failure(urlErrorCode: code, phase: .of(code), message: "a stub failed the load.")))
+      content: .failure(
+        NetworkFault.Failure(urlErrorCode: code, phase: .of(code), message: "a stub failed the load.")))
   }
 
   /// A failure with the given error, thrown unchanged. If it is not a `URLError`, it reaches the app as the underlying
   /// error of one.
   public static func error(_ error: any Error) -> MockResponse {
-    MockResponse(.error(error))
+    MockResponse(content: .error(error))
   }
 
   /// A network failure. A fault after the head follows an empty response with the status 200.
   public static func fault(_ fault: NetworkFault) -> MockResponse {
-    MockResponse(.message(Message())).fault(fault)
+    MockResponse(content: .message(Message())).fault(fault)
   }
 
   /// No response, until the load is cancelled or times out.
-  public static var never: MockResponse { MockResponse(.never) }
+  public static var never: MockResponse { MockResponse(content: .never) }
 
   /// The same response, failing: instead of arriving, or while its body arrives.
   public func fault(_ fault: NetworkFault) -> MockResponse {

@@ -10,7 +10,7 @@ extension MockResponse {
   /// ```
   ///
   /// Without changes, the request passes through.
-  public static var passThrough: MockResponse { MockResponse(.passThrough) }
+  public static var passThrough: MockResponse { MockResponse(content: .passThrough) }
 
   var passesThrough: Bool { if case .passThrough = content { true } else { false } }
 

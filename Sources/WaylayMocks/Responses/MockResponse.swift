@@ -65,10 +65,6 @@ public struct MockResponse: Sendable {
   /// load.
   package internal(set) var defect: MockError?
 
-  init(_ content: Content) {
-    self.content = content
-  }
-
   /// Keeps the first mistake.
   mutating func note(_ mistake: MockError?) {
     defect = defect ?? mistake
@@ -115,12 +111,12 @@ extension MockResponse {
   ///
   /// - Parameter code: 200 to 999; any other fails the load with `MockError.invalidResponse`.
   public static func status(_ code: Int) -> MockResponse {
-    MockResponse(.message(Message())).status(code)
+    MockResponse(content: .message(Message())).status(code)
   }
 
   /// A response with the given status and no body.
   public static func status(_ status: HTTPResponse.Status) -> MockResponse {
-    MockResponse(.message(Message())).status(status)
+    MockResponse(content: .message(Message())).status(status)
   }
 
   /// A response with text in UTF-8.
@@ -155,7 +151,7 @@ extension MockResponse {
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
-      return MockResponse(.message(Message())).noting(
+      return MockResponse(content: .message(Message())).noting(
         .invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error)
     }
   }
@@ -211,7 +207,7 @@ extension MockResponse {
   ///
   /// A one-shot stream serves one request; use `MessageBody.stream(length:replaying:)` for more.
   public static func body(_ body: MessageBody, type: String? = nil, status: Int = 200) -> MockResponse {
-    let response = MockResponse(.message(Message(body: .message(body)))).status(status)
+    let response = MockResponse(content: .message(Message(body: .message(body)))).status(status)
     return type.map { response.field("Content-Type", $0) } ?? response
   }
 
@@ -251,7 +247,7 @@ extension MockResponse {
   public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
     let fileType = type ?? MediaType.of(pathExtension: url.pathExtension)
     // The length is looked up for each request: a test may write the file later.
-    let response = MockResponse(.message(Message(body: .file(url)))).status(status)
+    let response = MockResponse(content: .message(Message(body: .file(url)))).status(status)
     return fileType.map { response.field("Content-Type", $0) } ?? response
   }
 
@@ -268,7 +264,7 @@ extension MockResponse {
   ) -> MockResponse {
     guard let url = bundle.url(forResource: name, withExtension: pathExtension, subdirectory: subdirectory) else {
       let file = [subdirectory.map { $0 + "/" } ?? "", name, pathExtension.map { "." + $0 } ?? ""].joined()
-      return MockResponse(.message(Message())).noting(
+      return MockResponse(content: .message(Message())).noting(
         .unreadableFile,
         "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in "
           + "Package.swift.")

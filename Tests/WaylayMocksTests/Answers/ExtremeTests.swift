@@ -19,7 +19,7 @@ struct ExtremeTests {
   @Test("an answer to which more fields are added than a message can have is an error", .timeLimit(.minutes(1)))
   func added() async throws {
     let fields = HTTPFields(repeatElement(HTTPField(name: .accept, value: ""), count: 65_500))
-    var answer = MockResponse(.message(MockResponse.Message(fields: fields)))
+    var answer = MockResponse(content: .message(MockResponse.Message(fields: fields)))
     for _ in 0..<100 { answer = answer.addingField("Accept", "") }
     #expect(try await load(answer) != nil)
   }

@@ -25,8 +25,8 @@
     func policy(_ stagger: Duration?) -> HostRewriter.Policy {
       var policy = HostRewriter.Policy.require
       policy.connectionAttemptDelay = stagger
-      policy.deadlines.initial = .milliseconds(600)
-      policy.deadlines.minimum = .milliseconds(600)
+      policy.initialDeadline = .milliseconds(600)
+      policy.minimumDeadline = .milliseconds(600)
       policy.silenceTimeout = .milliseconds(250)
       if !isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }
       return policy

@@ -148,12 +148,10 @@ extension HostError {
 
   /// Whether no address was found or none responded; invalid rules, lists and names are not network failures.
   public var isNetworkFailure: Bool {
-    switch code {
-    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedResponse, .resolutionRejected, .allAddressesFailed,
-      .timedOut:
-      true
-    default: false
-    }
+    [
+      .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedResponse, .resolutionRejected, .allAddressesFailed,
+      .timedOut,
+    ].contains(code)
   }
 
   /// A text that the core does not take for a host, an address or a pattern.

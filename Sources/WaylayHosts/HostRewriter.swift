@@ -187,7 +187,7 @@ public final class HostRewriter: RequestInterceptor {
   ///
   /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<HostEvent> {
-    reporter.events(bufferingNewest: limit)
+    reporter.hub.subscribe(bufferingNewest: limit)
   }
 
   /// The counters since the rewriter was made.

@@ -17,11 +17,6 @@ final class CacheEngine: Sendable {
     var prefetching: Task<Void, Never>?
     var saving: Task<Void, Never>?
     var isStopped = false
-
-    mutating func number() -> Int {
-      numbers += 1
-      return numbers
-    }
   }
 
   let resolver: any HostResolver
@@ -62,17 +57,12 @@ final class CacheEngine: Sendable {
 
   /// Waits for a lookup, but not for long: then the stale answer is used, and the lookup continues in the background.
   private func wait(for query: HostAuthority, orUse stale: CachedResolution) async throws -> CachedResolution {
-    try await withThrowingTaskGroup(of: CachedResolution?.self) { group in
-      group.addTask { try await self.wait(for: query, isBackground: true) }
-      group.addTask {
-        try await self.clock.sleep(self.options.staleDelay)
-        return nil
-      }
-      defer { group.cancelAll() }
-      if let answer = try await group.next() ?? nil { return answer }
-      state.withLock { $0.table.usedStale(query, at: clock.time()) }
-      return stale
+    let answer = try await clock.value(within: options.staleDelay) {
+      try await self.wait(for: query, isBackground: true)
     }
+    if let answer { return answer }
+    state.withLock { $0.table.usedStale(query, at: clock.time()) }
+    return stale
   }
 
   /// Waits for the lookup of a host that is under way, or begins one.
@@ -107,8 +97,9 @@ final class CacheEngine: Sendable {
     guard !state.isStopped else { return }
     if isBackground { state.flights[query]?.isBackground = true }
     guard state.flights[query] == nil else { return }
-    let number = state.number()
-    state.flights[query] = Flight(number: number, task: begin(query, number), isBackground: isBackground)
+    state.numbers += 1
+    state.flights[query] = Flight(
+      number: state.numbers, task: begin(query, state.numbers), isBackground: isBackground)
   }
 
   /// Detached, because a lookup serves many loads: it must not be taken for a part of the one that began it.
@@ -270,7 +261,7 @@ extension CacheEngine {
   func load() {
     guard let file = options.file else { return }
     do {
-      guard let data = try PrivateFile(file).read(upTo: Self.maximumSize) else { return }
+      guard let data = try PrivateFile(url: file).read(upTo: Self.maximumSize) else { return }
       let content = try JSONDecoder().decode(Content.self, from: data)
       guard content.version == 1 else { throw HostError(.resolverFailed, "its version is \(content.version)") }
       let (now, date) = (clock.time(), clock.date())
@@ -322,15 +313,10 @@ extension CacheEngine {
     let records = entries.map { query, entry in
       Content.Record(
         host: query.host.description, port: query.port, source: entry.resolution.source,
-        stored: date - (now - entry.stored).seconds,
-        lifetime: (entry.expires - entry.stored).seconds,
+        stored: date - (now - entry.stored).inSeconds,
+        lifetime: (entry.expires - entry.stored).inSeconds,
         endpoints: entry.resolution.endpoints.map(\.description))
     }
-    try PrivateFile(file).write(JSONEncoder().encode(Content(entries: records)))
+    try PrivateFile(url: file).write(JSONEncoder().encode(Content(entries: records)))
   }
-}
-
-extension Duration {
-  /// In seconds.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -88,17 +88,14 @@ struct DNSRecord: Hashable, Sendable {
 /// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are
 /// (RFC 1035, section 2.3.3).
 struct DNSName: Hashable, Sendable {
-  /// Length and bytes of each label, without the empty label at the end.
+  /// Length and bytes of each label, which are of legal length, without the empty label at the end.
   let wire: [UInt8]
 
   /// The empty name.
-  static let root = DNSName(unchecked: [])
+  static let root = DNSName(wire: [])
+}
 
-  /// Labels that are known to be of legal length.
-  init(unchecked wire: [UInt8]) {
-    self.wire = wire
-  }
-
+extension DNSName {
   /// Reads dotted text.
   ///
   /// - Throws: `HostError` for an empty or too long label, and for a name of more than 255 bytes.
@@ -109,7 +106,7 @@ struct DNSName: Hashable, Sendable {
         throw HostError(.invalidName, "\"\(text)\" has a label that is empty or has more than 63 bytes.", host: text)
       }
       wire.append(UInt8(truncatingIfNeeded: label.count))
-      wire.append(contentsOf: label.lazy.map(Self.lowercased))
+      wire.append(contentsOf: label.lazy.map(\.lowercased))
     }
     guard wire.count < 255 else { throw HostError(.invalidName, "\"\(text)\" has more than 255 bytes.", host: text) }
     self.wire = wire
@@ -118,10 +115,6 @@ struct DNSName: Hashable, Sendable {
   /// The name of the HTTPS records of a host at a port (RFC 9460, section 9.1).
   init(service host: String, port: Int) throws {
     try self.init(port == 443 || port == 80 ? host : "_\(port)._https.\(host)")
-  }
-
-  static func lowercased(_ byte: UInt8) -> UInt8 {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
   /// The labels, from the first to the last.
@@ -280,12 +273,12 @@ struct DNSReader {
       switch length {
       case 0:
         position = after ?? cursor + 1
-        return DNSName(unchecked: wire)
+        return DNSName(wire: wire)
       case 1...63:
         guard cursor + 1 + length <= (after == nil ? end : bytes.count) else { throw Self.truncated }
         guard wire.count + 1 + length < 255 else { throw Self.broken("a name has more than 255 bytes") }
         wire.append(UInt8(truncatingIfNeeded: length))
-        wire.append(contentsOf: bytes[(cursor + 1)..<(cursor + 1 + length)].lazy.map(DNSName.lowercased))
+        wire.append(contentsOf: bytes[(cursor + 1)..<(cursor + 1 + length)].lazy.map(\.lowercased))
         cursor += 1 + length
       case 0xC0...0xFF:
         guard allowsPointers else { throw Self.broken("a name is compressed where it must not be") }

@@ -8,7 +8,9 @@ struct DNSReply: Sendable {
   var timeToLive: UInt32
   /// Whether there is no such name, rather than no record of the type.
   var isNameMissing: Bool
+}
 
+extension DNSReply {
   /// The most aliases that are followed.
   private static let maximumAliases = 16
 
@@ -48,13 +50,6 @@ struct DNSReply: Sendable {
       current = target
     }
     throw refuse("it has more than \(Self.maximumAliases) aliases, or circular ones")
-  }
-
-  private init(name: DNSName, records: [DNSRecord], timeToLive: UInt32, isNameMissing: Bool) {
-    self.name = name
-    self.records = records
-    self.timeToLive = timeToLive
-    self.isNameMissing = isNameMissing
   }
 
   /// The addresses.

@@ -7,7 +7,7 @@ final class HostReporter: Sendable {
   }
 
   private let state = Locked(State())
-  private let hub = EventHub<HostEvent>()
+  let hub = EventHub<HostEvent>()
   private let logger: Logger?
 
   init(logger: Logger?) {
@@ -18,10 +18,6 @@ final class HostReporter: Sendable {
 
   func count(_ change: (inout HostCounters) -> Void) {
     state.withLock { change(&$0.counters) }
-  }
-
-  func events(bufferingNewest limit: Int) -> AsyncStream<HostEvent> {
-    hub.subscribe(bufferingNewest: limit)
   }
 
   /// An attempt is over.
@@ -51,11 +47,8 @@ final class HostReporter: Sendable {
     guard isFirst else { return }
     var metadata: Logger.Metadata = [LogKey.error: "\(error.message)"]
     if let host { metadata[HostLogKey.host] = "\(host)" }
-    warningLogger.warning(what, metadata: metadata)
-  }
-
-  private var warningLogger: Logger {
-    logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) }
+    let logger = logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) }
+    logger.warning(what, metadata: metadata)
   }
 
   /// Something else than an attempt.

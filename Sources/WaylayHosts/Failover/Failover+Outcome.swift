@@ -211,26 +211,16 @@ extension HostError {
 }
 
 /// Reads a body, and reports a fault of its address when the body is cut off, or stalls until the reader gives up.
-final class BodyWatch: Sendable {
-  private let reading: Reading
+final class BodyWatch: @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator.
+  private var chunks: MessageBody.AsyncIterator
   private let clock: HostClock
   /// How long a part of the body may take before giving up counts against the address.
   private let limit: Duration
   private let fault: @Sendable () -> Void
 
-  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody` sees to it that there is only one.
-  private final class Reading: @unchecked Sendable {
-    private var chunks: MessageBody.AsyncIterator
-
-    init(_ body: MessageBody) {
-      chunks = body.makeAsyncIterator()
-    }
-
-    func next() async throws -> Data? { try await chunks.next() }
-  }
-
   init(_ body: MessageBody, clock: HostClock, limit: Duration, fault: @escaping @Sendable () -> Void) {
-    reading = Reading(body)
+    chunks = body.makeAsyncIterator()
     self.clock = clock
     self.limit = limit
     self.fault = fault
@@ -239,7 +229,7 @@ final class BodyWatch: Sendable {
   func next() async throws -> Data? {
     let begin = clock.time()
     do {
-      return try await reading.next()
+      return try await chunks.next()
     } catch {
       let isGivenUp = error is CancellationError || Task.isCancelled
       if isGivenUp ? clock.time() - begin >= limit : OpenEnum<HostAttempt>(error) != nil { fault() }

@@ -264,7 +264,7 @@ extension Failover {
   private func connectTimeout(of index: Int, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
     // In a race nobody waits for the late ones, unless the system's way does.
     let isAwaited = policy.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)
-    return isAwaited ? health.deadline(of: attempts.candidate(index), at: authority) : policy.deadlines.maximum
+    return isAwaited ? health.deadline(of: attempts.candidate(index), at: authority) : policy.maximumDeadline
   }
 
   /// When to look again though nothing has happened.

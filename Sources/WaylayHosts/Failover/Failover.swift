@@ -114,7 +114,7 @@ struct Failover: Sendable {
       }
     }
     if let response = try await rounds(entries, stagger: policy.connectionAttemptDelay) { return response }
-    let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
+    let late = Set(log.late.filter { $0.duration < policy.maximumDeadline }.map(\.candidate))
     settleLate(afterResponseIn: nil, hasResponse: false)
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once,
     // for as long as is allowed; not that long when the system's way is left, which needs time of its own within the
@@ -157,9 +157,9 @@ struct Failover: Sendable {
 
   /// How long late addresses are waited for at last.
   private var lastWait: Duration {
-    guard policy.allowsSystem else { return policy.deadlines.maximum }
+    guard policy.allowsSystem else { return policy.maximumDeadline }
     let left = timeout - (clock.time() - start)
-    return max(.milliseconds(1), min(policy.deadlines.maximum, policy.deadlines.initial * 3, left / 2))
+    return max(.milliseconds(1), min(policy.maximumDeadline, policy.initialDeadline * 3, left / 2))
   }
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.

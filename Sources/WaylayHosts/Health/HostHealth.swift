@@ -66,7 +66,7 @@ final class HostHealth: Sendable {
   /// When an attempt that begins now counts as late.
   func deadline(of candidate: HostCandidate, at authority: HostAuthority) -> Duration {
     let (pace, own) = state.withLock { ($0.pace, $0.authorities[authority]?[candidate.endpoint]?.smoothed) }
-    return pace.deadline(own: own, limits: policy.deadlines)
+    return pace.deadline(own: own, limits: policy)
   }
 
   /// An address has answered: its failures and its ban are forgotten.
@@ -228,10 +228,6 @@ struct AddressRecord: Sendable, Hashable {
     if let ban { self.ban = ban }
   }
 
-  mutating func networkChanged() {
-    self = AddressRecord()
-  }
-
   /// A new measurement counts for three tenths: a handful of them replace what was known.
   private mutating func note(_ time: Duration) {
     smoothed = smoothed.map { $0 * 7 / 10 + time * 3 / 10 } ?? time
@@ -271,8 +267,6 @@ struct HandshakePace: Sendable, Hashable {
   private var deviation: Duration = .zero
 
   /// Makes a pace that has measured nothing.
-  init() {}
-
   /// Adds a measurement.
   mutating func add(_ time: Duration) {
     guard let mean else {
@@ -287,9 +281,9 @@ struct HandshakePace: Sendable, Hashable {
   /// How long to wait for an address before it counts as late.
   ///
   /// - Parameter own: What was measured of the address itself.
-  func deadline(own: Duration?, limits: HostRewriter.Policy.Deadlines) -> Duration {
-    guard let mean else { return limits.initial }
+  func deadline(own: Duration?, limits: HostRewriter.Policy) -> Duration {
+    guard let mean else { return limits.initialDeadline }
     let wanted = max(mean * 2 + deviation * 4, (own ?? .zero) * 4)
-    return min(max(wanted, limits.minimum), limits.maximum)
+    return min(max(wanted, limits.minimumDeadline), limits.maximumDeadline)
   }
 }

@@ -43,8 +43,6 @@ final class Probes: Sendable {
 
   private let state = Locked(State())
 
-  init() {}
-
   /// Returns at once when no request is trying the address, or it was connected; otherwise when the outcome is known.
   ///
   /// A task that is cancelled meanwhile gets `abandoned`.

@@ -89,12 +89,12 @@ public final class HostList: Sendable {
       case .failure(let error): error is HostError
       }
     guard lock != nil, mayStore else { return }
-    attempt("the list of hosts is in force but could not be stored") { try PrivateFile(file).write(list) }
+    attempt("the list of hosts is in force but could not be stored") { try PrivateFile(url: file).write(list) }
   }
 
   /// Reads the stored list, and puts it in force if it is newer.
   private func enforceStored() -> Result<Content?, any Error> {
-    let stored = Result { try PrivateFile(file).read(upTo: HostListDocument.maximumSize).map(Content.init) }
+    let stored = Result { try PrivateFile(url: file).read(upTo: HostListDocument.maximumSize).map(Content.init) }
     attempt("the stored list of hosts cannot be used; the rules in force stay") {
       if let list = try stored.get() { try? enforce(list) }
     }

@@ -16,8 +16,13 @@ extension HostRewriter {
     public var connectionAttemptDelay: Duration? = .milliseconds(250) {
       didSet { connectionAttemptDelay = connectionAttemptDelay.map { max($0, .milliseconds(10)) } }
     }
-    /// When an address counts as late.
-    public var deadlines = Deadlines()
+    /// When an address counts as late, before anything has been measured in the current network.
+    public var initialDeadline = Duration.seconds(3)
+    /// The minimum of what follows from measurements: more than the second after which a lost first packet is sent again
+    /// (RFC 6298).
+    public var minimumDeadline = Duration.milliseconds(1200)
+    /// The maximum, which also applies to the last remaining address.
+    public var maximumDeadline = Duration.seconds(20)
     /// How long an address is banned after a failure. A banned address is tried last.
     var bans = Bans()
     /// How long an address that has received the request may take, from its connection to the head of its response.
@@ -38,20 +43,6 @@ extension HostRewriter {
     public static let prefer = Policy(allowsSystem: true)
     /// Dials only the addresses of rules and resolvers: a request that none of them responds to fails.
     public static let require = Policy(allowsSystem: false)
-
-    private init(allowsSystem: Bool) {
-      self.allowsSystem = allowsSystem
-    }
-
-    /// When an address counts as late, based on measurements in the current network, within limits.
-    public struct Deadlines: Hashable, Sendable {
-      /// The deadline before anything has been measured.
-      public var initial: Duration = .seconds(3)
-      /// The minimum: more than the second after which a lost first packet is sent again (RFC 6298).
-      public var minimum: Duration = .milliseconds(1200)
-      /// The maximum, which also applies to the last remaining address.
-      public var maximum: Duration = .seconds(20)
-    }
 
     /// How long an address is banned after a failure. A banned address is tried last.
     struct Bans: Hashable, Sendable {

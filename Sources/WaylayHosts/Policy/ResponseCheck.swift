@@ -10,7 +10,9 @@
 /// address. The check does not apply to `https`.
 public struct ResponseCheck: Sendable {
   private let reject: @Sendable (InterceptedRequest?, InterceptedResponse) -> String?
+}
 
+extension ResponseCheck {
   /// Makes a check from a closure.
   ///
   /// - Parameter reject: Returns a human-readable reason why the response is not the host's own; `nil` to accept it. It
@@ -25,10 +27,6 @@ public struct ResponseCheck: Sendable {
   ///   must not read the bodies.
   public init(byRequest reject: @escaping @Sendable (InterceptedRequest, InterceptedResponse) -> String?) {
     self.reject = { request, response in request.flatMap { reject($0, response) } }
-  }
-
-  private init(both reject: @escaping @Sendable (InterceptedRequest?, InterceptedResponse) -> String?) {
-    self.reject = reject
   }
 
   /// Returns why a response is rejected; `nil` if it is accepted.
@@ -51,12 +49,12 @@ public struct ResponseCheck: Sendable {
 
   /// Requires both checks to accept.
   public static func && (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
-    ResponseCheck(both: { one.reject($0, $1) ?? other.reject($0, $1) })
+    ResponseCheck(reject: { one.reject($0, $1) ?? other.reject($0, $1) })
   }
 
   /// Requires at least one of the checks to accept.
   public static func || (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
-    ResponseCheck(both: { request, response in
+    ResponseCheck(reject: { request, response in
       guard let first = one.reject(request, response), let second = other.reject(request, response) else { return nil }
       return "\(first), and \(second)"
     })

@@ -79,7 +79,7 @@ public final class DoHResolver: HostResolver {
     self.timeout = timeout
     var policy = HostRewriter.Policy.require
     policy.silenceTimeout = timeout / 3
-    (policy.deadlines.initial, policy.deadlines.minimum, policy.deadlines.maximum) = (timeout, timeout, timeout)
+    (policy.initialDeadline, policy.minimumDeadline, policy.maximumDeadline) = (timeout, timeout, timeout)
     self.policy = policy
     health = HostHealth(policy: policy, clock: HostClock(clock))
     name = "doh:\(host)"

@@ -18,12 +18,9 @@ public struct HostRules: Sendable {
 
   /// No rules.
   public static let none = HostRules(rules: [], table: Table())
+}
 
-  private init(rules: [HostRule], table: Table) {
-    self.rules = rules
-    self.table = table
-  }
-
+extension HostRules {
   /// Makes a set of rules.
   ///
   /// - Throws: `HostError.invalidRule` if two rules have the same pattern.

@@ -5,16 +5,14 @@ struct FileLock {
   /// Waits for the lock.
   init(_ path: String) throws {
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure() }
+    guard descriptor >= 0 else { throw SystemError("open").posixError }
     while flock(descriptor, LOCK_EX) != 0 {
       guard errno == EINTR else {
         defer { close(descriptor) }
-        throw Self.failure()
+        throw SystemError("flock").posixError
       }
     }
   }
 
   func release() { close(descriptor) }
-
-  private static func failure() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -4,25 +4,21 @@ import Foundation
 struct PrivateFile: Sendable {
   let url: URL
 
-  init(_ url: URL) {
-    self.url = url
-  }
-
   /// Its contents; `nil` when it does not exist.
   ///
   /// - Throws: `HostError.fileRefused` for a file that others may have written: it belongs to another user than this one
   ///   and the system's, or may be written by others. An error of the file system.
   func read(upTo limit: Int) throws -> Data? {
     // Not waiting: what is there may be no file, but a pipe that nobody writes to.
-    var descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    while descriptor < 0, errno == EINTR { descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    var descriptor: Int32
+    repeat { descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } while descriptor < 0 && errno == EINTR
     guard descriptor >= 0 else {
-      guard errno == ENOENT else { throw Self.failure() }
+      guard errno == ENOENT else { throw SystemError("open").posixError }
       return nil
     }
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Self.failure() }
+    guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat").posixError }
     let reason: String? =
       if status.st_mode & S_IFMT != S_IFREG { "it is not a file" } else if status.st_size > limit {
         "it has \(status.st_size) bytes, and the limit is \(limit)"
@@ -42,12 +38,8 @@ struct PrivateFile: Sendable {
     }
     // The owner would be kept, and the file would not be read again.
     if lstat(url.path, &status) == 0, status.st_uid != geteuid(), status.st_uid != 0 {
-      guard unlink(url.path) == 0 else { throw Self.failure() }
+      guard unlink(url.path) == 0 else { throw SystemError("unlink").posixError }
     }
     try AtomicFile.replace(url.path, with: contents)
-  }
-
-  private static func failure() -> any Error {
-    POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
   }
 }

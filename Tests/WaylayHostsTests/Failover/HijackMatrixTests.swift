@@ -55,7 +55,7 @@
       let lab = try await HijackLab.start(isSecure: cell.isSecure, protocols: cell.protocols)
       var policy = HostRewriter.Policy.require
       if !cell.isRace { policy.connectionAttemptDelay = nil }
-      policy.deadlines.initial = .milliseconds(400)
+      policy.initialDeadline = .milliseconds(400)
       // A verified server is the good one, which a busy machine has be silent.
       policy.silenceTimeout = cell.isSecure ? nil : .milliseconds(400)
       if !cell.isSecure { policy.responseCheck = .field("X-Served-By", equals: "good") }

@@ -146,9 +146,9 @@
     /// Deadlines that are over at once.
     private static var hasty: HostRewriter.Policy {
       var policy = HostRewriter.Policy.prefer
-      policy.deadlines.initial = .milliseconds(100)
-      policy.deadlines.minimum = .milliseconds(100)
-      policy.deadlines.maximum = .milliseconds(200)
+      policy.initialDeadline = .milliseconds(100)
+      policy.minimumDeadline = .milliseconds(100)
+      policy.maximumDeadline = .milliseconds(200)
       policy.silenceTimeout = nil
       return policy
     }

@@ -46,7 +46,7 @@ struct VerifiedFailureTests {
   @Test("with .prefer, late addresses are tried again for no longer than half of what the request's own timeout leaves")
   func shortTimeout() async throws {
     var policy = HostRewriter.Policy.prefer
-    policy.deadlines.initial = .seconds(3)
+    policy.initialDeadline = .seconds(3)
     let rig = try Rig(["127.0.0.1": .hangs, "system": good], policy: policy)
     let url = try #require(URL(string: "https://api.test/"))
     async let answer = rig.rewriter.startLoading(

@@ -23,7 +23,7 @@
       let lab = try await HijackLab.start(isSecure: isSecure)
       var policy = policy
       if !isPatient {
-        policy.deadlines.initial = .milliseconds(400)
+        policy.initialDeadline = .milliseconds(400)
         policy.silenceTimeout = .milliseconds(400)
       }
       let rules = try HostRules(["api.test:\(lab.port)": addresses, "*.test:\(lab.port)": addresses])

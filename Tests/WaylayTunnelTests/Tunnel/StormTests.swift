@@ -142,8 +142,8 @@
         await #expect(processExitsWith: .success) {
           Process.limit()
           var policy = HostRewriter.Policy.require
-          policy.deadlines.initial = .seconds(1000)
-          policy.deadlines.maximum = .seconds(1000)
+          policy.initialDeadline = .seconds(1000)
+          policy.maximumDeadline = .seconds(1000)
           try await TunnelRig.with(isSecure: false, policy: policy, isPatient: true) { rig in
             let names = ["good.test": "127.0.0.1", "refused.test": "127.0.0.8", "hole.test": "127.0.0.7"]
             let rules = names.map { ("\($0):\(rig.lab.port)", [$1]) }

@@ -98,7 +98,7 @@
   }
 
   /// Runs some work until an end, which may move on meanwhile; `nil` when that has come first.
-  func race<Value: Sendable>(
+  private func race<Value: Sendable>(
     until end: @escaping @Sendable () -> ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value? {
     try await withThrowingTaskGroup(of: Value?.self) { group in

@@ -63,8 +63,10 @@
       _ deadline: NIODeadline, _ load: @escaping @Sendable () async throws -> InterceptedResponse
     ) async throws -> InterceptedResponse {
       guard deadline != .distantFuture else { return try await load() }
-      let end = ContinuousClock.now + .nanoseconds((deadline - .now()).nanoseconds)
-      guard let response = try await race(until: { end }, load) else { throw HTTPClientError.deadlineExceeded }
+      let left = Duration.nanoseconds((deadline - .now()).nanoseconds)
+      guard let response = try await ContinuousClock().value(within: left, of: load) else {
+        throw HTTPClientError.deadlineExceeded
+      }
       return response
     }
 

@@ -110,10 +110,7 @@ extension RequestLogger {
 
   /// Whether values may come after it: a query, a fragment, parameters of a path, a user, or any of them encoded.
   private static func mayPrecedeSecret(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ";"), UInt8(ascii: "@"), UInt8(ascii: "%"): true
-    default: false
-    }
+    "?#;@%".utf8.contains(byte)
   }
 
   /// What an error says that is safe to say: errors of this package, and the types of others.

@@ -27,7 +27,7 @@
       let isParsers = WaylayCommand.exitCode(for: error) != .failure || error is ExitCode || error is ValidationError
       guard !isParsers || error is ToolFailure else { WaylayCommand.exit(withError: error) }
       let failure = ToolFailure(error)
-      if CommandLine.arguments.contains("--json") { try? Output.json(FailureReport(failure)) }
+      if CommandLine.arguments.contains("--json") { try? Output.json(["error": failure]) }
       Output.complain(failure.message)
       exit(failure.status.rawValue)
     }
@@ -48,21 +48,6 @@
       subcommands: [
         HARCommand.self, ArchiveCommand.self, HostsCommand.self, TunnelCommand.self, WatchCommand.self,
       ])
-  }
-
-  /// An error, with `--json`.
-  private struct FailureReport: Encodable {
-    struct Details: Encodable {
-      let code: String
-      let message: String
-      let status: Int32
-    }
-
-    let error: Details
-
-    init(_ failure: ToolFailure) {
-      error = Details(code: failure.code, message: failure.message, status: failure.status.rawValue)
-    }
   }
 #else
   import Foundation

@@ -40,16 +40,11 @@
         }
         let (count, bytes) = totals.withLock { $0 }
         if let list = list.withLock({ $0 }) {
-          try list.end(Totals(count: count, bytes: bytes))
+          try list.end(["count": Int64(count), "bytes": bytes])
         } else {
           try Output.line("\(count) entr\(count == 1 ? "y" : "ies"), \(bytes) bytes.")
         }
         await store.close()
-      }
-
-      private struct Totals: Encodable {
-        let count: Int
-        let bytes: Int64
       }
     }
 
@@ -122,8 +117,7 @@
         let explanation = await cache.explain(request)
         if common.json {
           try Output.json(
-            Report(
-              rows: explanation.rows.map { Report.Row(name: $0.name, text: $0.text) }, stored: explanation.variants))
+            Report(rows: explanation.rows.map { ["name": $0.name, "text": $0.text] }, stored: explanation.variants))
         } else {
           try Output.line(explanation.description)
         }
@@ -131,12 +125,7 @@
       }
 
       private struct Report: Encodable {
-        struct Row: Encodable {
-          let name: String
-          let text: String
-        }
-
-        let rows: [Row]
+        let rows: [[String: String]]
         let stored: [String]
       }
     }

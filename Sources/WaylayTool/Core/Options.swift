@@ -61,4 +61,14 @@
         .failed, "nothingMatched", "none of the \(count) entries of \(file) matches: check --entry and --url.")
     }
   }
+
+  /// A file that is read at once.
+  enum InputFile {
+    static func data(_ path: String) throws -> Data {
+      do { return try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+        throw ToolFailure(
+          .files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
+      }
+    }
+  }
 #endif

@@ -22,13 +22,7 @@
       help: ArgumentHelp("Trust the authorities of this PEM file too. Linux alone.", valueName: "file"))
     var authorityFile: String?
 
-    func authority() throws -> Data? {
-      guard let authorityFile else { return nil }
-      do { return try Data(contentsOf: URL(fileURLWithPath: authorityFile)) } catch {
-        throw ToolFailure(
-          .files, "file.unreadable", "\(authorityFile) cannot be read: \((error as NSError).localizedDescription)")
-      }
-    }
+    func authority() throws -> Data? { try authorityFile.map(InputFile.data) }
 
     /// What sends requests to their addresses; `nil` where nothing was said of addresses.
     ///

@@ -6,7 +6,7 @@
   import WaylayHosts
 
   /// Why a command did not do what it was to do.
-  struct ToolFailure: Error {
+  struct ToolFailure: Error, Encodable {
     let status: ExitStatus
     /// For programs: the library's own code where the failure is one of its errors.
     let code: String
@@ -30,6 +30,7 @@
       case let error as ArchiveError: self.init(.files, "archive.\(error.code)", Self.text(error))
       case let error as HostError:
         self.init(error.isNetworkFailure ? .network : .failed, "hosts.\(error.code)", Self.text(error))
+      case let error as WaylayError: self.init(.failed, "\(error.code)", error.message)
       default: self.init(.files, "failed", (error as NSError).localizedDescription)
       }
     }
@@ -45,7 +46,7 @@
   }
 
   /// How the program ends, for scripts.
-  enum ExitStatus: Int32 {
+  enum ExitStatus: Int32, Encodable {
     /// Done.
     case done = 0
     /// What was asked for failed: a check found something, nothing matched.

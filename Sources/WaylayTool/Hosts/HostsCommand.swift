@@ -14,18 +14,6 @@
       subcommands: [Explain.self])
   }
 
-  extension HostRules {
-    /// The rules of a list in a file.
-    init(listAt path: String) throws {
-      let data: Data
-      do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-        throw ToolFailure(
-          .files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
-      }
-      try self.init(json: data)
-    }
-  }
-
   extension HostsCommand {
     struct Explain: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
@@ -42,7 +30,7 @@
 
       func run() async throws {
         let url = try Addresses.url(url)
-        let rules = try list.map { try HostRules(listAt: $0).rules } ?? []
+        let rules = try list.map { try HostRules(json: InputFile.data($0)).rules } ?? []
         guard let rewriter = try ways.rewriter(for: url, rules) else {
           throw ToolFailure(
             .usage, "usage.rules", "say where hosts are: --list FILE, --route HOST=ADDRESS or --doh URL.")

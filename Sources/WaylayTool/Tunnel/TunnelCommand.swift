@@ -67,7 +67,7 @@
     }
 
     private func tunnel() throws -> HostTunnel {
-      let rules = try hosts.map { try HostRules(listAt: $0).rules } ?? []
+      let rules = try hosts.map { try HostRules(json: InputFile.data($0)).rules } ?? []
       guard let strict = try ways.rewriter(for: nil, rules) else {
         throw ToolFailure(.files, "hosts.empty", "the list routes no host: add one.")
       }
@@ -87,9 +87,7 @@
       var options = InspectorServer.Options()
       options.logger = nil
       let server = InspectorServer(inspector, options: options)
-      do { _ = try await server.start() } catch let error as WaylayError {
-        throw ToolFailure(.failed, "\(error.code)", error.message)
-      }
+      _ = try await server.start()
       return server
     }
 

@@ -42,10 +42,7 @@
       var options = InspectorServer.Options()
       (options.port, options.logger) = (port, nil)
       let server = InspectorServer(inspector, options: options)
-      let page: URL
-      do { page = try await server.start() } catch let error as WaylayError {
-        throw ToolFailure(.failed, "\(error.code)", error.message)
-      }
+      let page = try await server.start()
       do { try say(page, shown: inspector.count, leftOut: inspector.dropped) } catch {
         await server.stop()
         throw error

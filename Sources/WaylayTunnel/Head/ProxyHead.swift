@@ -96,7 +96,7 @@
         return .chunked
       }
       guard let length = lengths.first else { return .length(0) }
-      guard Set(lengths).count == 1, length.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt64(length)
+      guard Set(lengths).count == 1, length.utf8.allSatisfy(\.isASCIIDigit), let number = UInt64(length)
       else { throw .malformed("the length is not one number") }
       return .length(number)
     }

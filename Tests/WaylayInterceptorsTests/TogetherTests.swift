@@ -82,17 +82,10 @@
         let origin = try await TestOrigin.start()
         origin.keepsLog = false
         let registry = TogetherTests.registry(origin, tokens: Locked(1), clock: ContinuousClock())
-        /// The most that is resident while so many bytes come.
-        func peak(_ size: Int) async throws -> Int {
-          var (received, most) = (0, 0)
-          for try await chunk in try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body {
-            received += chunk.count
-            most = max(most, Process.residentBytes)
-          }
-          Process.require(received == size, "\(received) of \(size) bytes came")
-          return most
+        try await Process.requireSameMemory { size in
+          let body = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body
+          return try await Process.peak(reading: body, of: size)
         }
-        try await Process.requireSameMemory(bySize: peak)
         registry.invalidate()
         await origin.stop()
       }

@@ -17,21 +17,17 @@
         let (origin, sink) = (try await TestOrigin.start(), try await Sink())
         origin.keepsLog = false
         let registry = InterceptorRegistry.overClient()
-        /// The most that is resident while so many bytes come and as many go.
-        func peak(_ size: Int) async throws -> Int {
+        // So many bytes come, and as many go.
+        try await Process.requireSameMemory { size in
           let before = origin.bytesSent
-          var (received, most) = (0, 0)
-          for try await chunk in try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body {
-            received += chunk.count
+          let body = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body
+          let most = try await Process.peak(reading: body, of: size) { received in
             Process.require(origin.bytesSent - before - received < 64 << 20, "the server is not held back")
-            most = max(most, Process.residentBytes)
           }
-          Process.require(received == size, "\(received) of \(size) bytes came")
           let answer = try await registry.text(.post(sink.url), body: .stream(Zeros(size)))
           Process.require(answer == "\(size)", "the server got \(answer) bytes")
           return max(most, Process.residentBytes)
         }
-        try await Process.requireSameMemory(bySize: peak)
         registry.invalidate()
         await origin.stop()
       }

@@ -140,10 +140,10 @@ struct AtomicFileFaultTests {
     try folder.write("old")
     await #expect(processExitsWith: .success) { [path = folder["file"] as String] in
       Process.limit()
-      signal(SIGXFSZ, SIG_IGN)
-      Folder.limitFiles(to: 100_000)
-      #expect(throws: SystemError("write", path, code: EFBIG)) {
-        try AtomicFile.replace(path, with: Data(repeating: 0, count: 1 << 20))
+      Process.limitingFiles(toBytes: 100_000) {
+        #expect(throws: SystemError("write", path, code: EFBIG)) {
+          try AtomicFile.replace(path, with: Data(repeating: 0, count: 1 << 20))
+        }
       }
     }
     #expect(folder.text() == "old" && folder.names == ["file"])

@@ -75,16 +75,3 @@ extension Folder {
     return socket
   }
 }
-
-extension Folder {
-  /// Lets no file of this process become larger.
-  static func limitFiles(to bytes: UInt) {
-    #if canImport(Glibc) && !canImport(Darwin)
-      let files = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
-    #else
-      let files = RLIMIT_FSIZE
-    #endif
-    var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
-    _ = setrlimit(files, &limit)
-  }
-}

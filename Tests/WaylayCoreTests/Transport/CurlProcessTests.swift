@@ -16,21 +16,15 @@
         let origin = try await TestOrigin.start()
         origin.keepsLog = false
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
-        /// The most that is resident while so many bytes come.
-        func peak(_ size: Int) async throws -> Int {
+        try await Process.requireSameMemory { size in
           let before = origin.bytesSent
-          var (received, most) = (0, 0)
-          for try await chunk in try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body {
-            received += chunk.count
+          let body = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body
+          return try await Process.peak(reading: body, of: size) { received in
             // The server is never far ahead: what it has sent is here, in the one buffer, or in the sockets, which grow
             // to some 36 MB.
             Process.require(origin.bytesSent - before - received < 64 << 20, "the server is not held back")
-            most = max(most, Process.residentBytes)
           }
-          Process.require(received == size, "\(received) of \(size) bytes came")
-          return most
         }
-        try await Process.requireSameMemory(bySize: peak)
         registry.invalidate()
         await origin.stop()
       }

@@ -34,6 +34,7 @@ package import Foundation
     }
 
     /// Lets this process write no file beyond so many bytes meanwhile: a write fails then, as on a full disk.
+    @discardableResult
     package static func limitingFiles<Result>(toBytes count: UInt, _ body: () throws -> Result) rethrows -> Result {
       signal(SIGXFSZ, SIG_IGN)
       #if canImport(Glibc) && !canImport(Darwin)
@@ -47,6 +48,23 @@ package import Foundation
       require(setrlimit(size, &limit) == 0, "the limit is refused")
       defer { require(setrlimit(size, &old) == 0, "the limit stays") }
       return try body()
+    }
+
+    /// Reads a body of so many bytes.
+    ///
+    /// - Parameter check: Called with the number of bytes that have come.
+    /// - Returns: The most that was resident meanwhile.
+    package static func peak<Body: AsyncSequence>(
+      reading body: Body, of size: Int, _ check: (Int) -> Void = { _ in }
+    ) async throws -> Int where Body.Element == Data {
+      var (received, most) = (0, 0)
+      for try await chunk in body {
+        received += chunk.count
+        check(received)
+        most = max(most, residentBytes)
+      }
+      require(received == size, "\(received) of \(size) bytes came")
+      return most
     }
 
     #if !canImport(Darwin)

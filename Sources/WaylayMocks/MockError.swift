@@ -15,7 +15,7 @@ import Foundation
 public struct MockError: LoadError {
   /// The kind of error.
   public let code: ErrorCode<MockError>
-  /// What happened and what to do about it.
+  /// The failure, and how to correct it.
   public let message: String
   /// Where the stub was written, if known.
   public var location: MockSourceLocation?
@@ -25,10 +25,10 @@ public struct MockError: LoadError {
   public internal(set) var url: URL?
   /// The load that failed, if the error is about one.
   public internal(set) var requestID: InterceptedRequest.ID?
-  /// Whether it lies beneath an error that says the same.
+  /// Whether another error with the same text contains this one.
   private var isBeneath = false
 
-  /// The same beneath an error whose text is its own: its description is short.
+  /// A copy to be put beneath an error with the full text: its description is short.
   var beneath: MockError {
     var copy = self
     copy.isBeneath = true
@@ -45,7 +45,7 @@ public struct MockError: LoadError {
     self.underlying = underlying
   }
 
-  /// The same error at the given place, unless it knows its place already.
+  /// A copy with the given location, unless the error already has one.
   package func located(at location: MockSourceLocation) -> MockError {
     var copy = self
     if copy.location == nil { copy.location = location }
@@ -110,7 +110,7 @@ extension ErrorCode where Domain == MockError {
   ///
   /// Check that the code under test waits on that clock, and that a stub it requests has a delay.
   public static var sleepersMissing: Self { Self("sleepersMissing") }
-  /// The number of requests differs from what the test expects.
+  /// The number of requests differs from the count that the test expects.
   ///
   /// The report lists the requests received; correct the expectation or the code.
   public static var requestCount: Self { Self("requestCount") }
@@ -137,7 +137,7 @@ extension MockError {
 
   private var placed: String {
     guard let location else { return message }
-    // What ends a report is there to be pasted.
+    // The report ends with code to paste, so keep the location on its own line.
     return message + (message.contains("\n") ? "\n\n" : " ") + "[\(location)]"
   }
 }

@@ -1,15 +1,15 @@
 import IssueReporting
 
-/// A deviation from what a mock's stubs or a cassette expect, which fails a test.
+/// A deviation from the expectations of a mock's stubs or of a cassette, which fails a test.
 public struct MockIssue: Sendable {
 
   /// The kind of the issue.
   public let kind: OpenEnum<MockIssue>
-  /// What happened, and what to do about it.
+  /// The deviation, and how to correct it.
   public let message: String
   /// Where the stub was written; for a request that no stub matches, where the mock was made.
   public let location: MockSourceLocation
-  /// Whether it is no reason for the test to fail.
+  /// Whether the issue is a warning, which does not fail the test.
   package var isWarning = false
 }
 
@@ -19,7 +19,7 @@ extension MockIssue: CustomStringConvertible {
 }
 
 extension MockInterceptor {
-  /// The deviations from what the stubs expect: requests that no stub matches, stubs with mistakes, and unused required
+  /// Deviations from the stubs' expectations: requests that no stub matches, stubs with mistakes, and unused required
   /// stubs.
   ///
   /// The list covers this mock's own stubs and requests; read it when everything that uses the mock is done.
@@ -27,7 +27,7 @@ extension MockInterceptor {
     let (entries, requests, noted) = state.withLock { state in
       (state.entries.map { ($0.stub, $0.uses) }, state.requests, state.issues)
     }
-    // Finding the closest request takes time; a report is no clearer with many of them.
+    // Finding the closest request is slow, so do it for the first 20 stubs only.
     var left = 20
     let found = reporting {
       entries.flatMap { stub, uses in
@@ -42,7 +42,7 @@ extension MockInterceptor {
     return found + noted
   }
 
-  /// Makes a text for people to read: the values that the options name are not masked in it.
+  /// Runs `make` with the names that the options exempt from redaction.
   func reporting<Value>(_ make: () -> Value) -> Value { Redaction.$shownNames.withValue(shownNames, operation: make) }
 
   /// Reports each of the ``issues`` as a failure of the running test, at its location.
@@ -50,7 +50,7 @@ extension MockInterceptor {
     for issue in issues { issue.report() }
   }
 
-  /// Notes that a stub's response could not be given, unless that is known from the stub already.
+  /// Adds an issue for a response that could not be sent, unless the stub itself already reports the mistake.
   func note(_ error: MockError, of stub: Stub) {
     guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
     note(error, of: reporting { stub.description }, at: stub.location)
@@ -59,11 +59,11 @@ extension MockInterceptor {
   private func note(_ error: MockError, of source: String, at location: MockSourceLocation) {
     let issue = MockIssue(
       kind: .invalidResponse, message: "\(source) could not answer: \(error.message)", location: location)
-    // Every request would have the same mistake.
+    // Every request of the stub repeats the mistake; the set holds it once.
     state.withLock { _ = $0.issues.insert(issue) }
   }
 
-  /// Responds to a request that no stub matches, as the options say.
+  /// Responds to a request that no stub matches, as set in the options.
   func respondUnmatched(
     _ facts: RequestFacts, _ spent: [Spent], _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -83,7 +83,7 @@ extension MockInterceptor {
     return try await respond(unmatched: request, response.explained(by: report), next)
   }
 
-  /// Sends the response of the options; one that cannot be given is an issue.
+  /// Sends the response for unmatched requests; adds an issue if the response is invalid.
   private func respond(
     unmatched request: MockRequest, _ response: MockResponse, _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -100,7 +100,7 @@ extension MockInterceptor {
 extension MockInterceptor: GuardingInterceptor {
   package var coversEveryScheme: Bool { options.unmatched?.passesThrough != true }
 
-  /// Whether no stub, and nothing that is done without one, lets a request through.
+  /// Whether no request can pass through to the network.
   package var isFinal: Bool {
     guard outer == nil, coversEveryScheme else { return false }
     return state.withLock { state in
@@ -128,7 +128,7 @@ extension MockInterceptor: GuardingInterceptor {
 extension MockIssue {
   /// The issues of a stub.
   ///
-  /// - Parameter nearest: Describes the request that came closest to it.
+  /// - Parameter nearest: Describes the closest request.
   static func issues(of stub: Stub, uses: Int, nearest: () -> String) -> [MockIssue] {
     guard stub.problems.isEmpty else {
       return stub.problems.map {
@@ -148,11 +148,11 @@ extension MockIssue {
 }
 
 extension MockError {
-  /// The error that the app gets.
+  /// The error passed to the app.
   func urlError(for request: InterceptedRequest) -> URLError {
     var error = self
     (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
-    // An error that is printed shows both: the full text stands in one of them.
+    // Printing an error prints its underlying error too, so only the outer one has the full text.
     let userInfo: [String: Any] = [
       NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error.beneath,
       NSURLErrorFailingURLErrorKey: request.url,
@@ -162,7 +162,7 @@ extension MockError {
   }
 }
 
-/// What a report adds for a request that no stub matches.
+/// Text added to the report of a request that no stub matches.
 package enum UnmatchedRemark: InterceptedRequest.Key {
   package static let defaultValue: String? = nil
 }
@@ -199,7 +199,7 @@ extension MockIssue {
 }
 
 extension [MockIssue] {
-  /// Adds an issue; `false` for one that is known.
+  /// Adds an issue; returns `false` for a duplicate.
   mutating func insert(_ issue: MockIssue) -> Bool {
     let isKnown = contains { $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location }
     if !isKnown { append(issue) }
@@ -208,7 +208,7 @@ extension [MockIssue] {
 }
 
 extension InterceptedRequest {
-  /// Reads the body, and keeps it where it cannot be read again.
+  /// Reads the body; a body that cannot be read again is replaced by its data.
   mutating func collectBody(
     upTo limit: Int, at location: MockSourceLocation, tooLarge message: @autoclosure () -> String
   ) async throws -> Data {

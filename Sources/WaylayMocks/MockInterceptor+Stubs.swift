@@ -40,7 +40,7 @@ extension MockInterceptor {
         let entry = StubEntry(stub, number: state.nextNumber, order: order)
         state.nextNumber += 1
         state.entries.append(entry)
-        // A stub with a mistake in its pattern matches nothing; one in its responses is reported when it answers.
+        // A stub with a mistake in its pattern matches nothing; a mistake in a response is reported when it is sent.
         if entry.canMatch { state.index.insert(entry) }
         if entry.isInline { state.mayRespondInline = true }
         return entry
@@ -63,9 +63,8 @@ extension MockInterceptor {
 }
 
 extension [Stub] {
-  /// Which of the stubs match the same requests and have a limit: of each, its place in that group, which is placed
-  /// where the last one of the group is. Several responses to one request, written one below the other, are given in
-  /// that order.
+  /// Groups stubs with limited counts and equal patterns. Each gets the position of the group's last stub and its
+  /// distance from the end of the group, so that the stubs of a group answer in the order in which they are written.
   fileprivate var asWritten: [Int: (last: Int, followers: Int)] {
     var groups: [String: [Int]] = [:]
     for (position, stub) in enumerated() where stub.life.maximum != nil {

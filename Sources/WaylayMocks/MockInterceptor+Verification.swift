@@ -52,7 +52,7 @@ extension MockInterceptor {
       column: column)
   }
 
-  /// Waits for a matching request, woken by each that comes.
+  /// Waits for matching request number `count`; each new request wakes the task.
   private func request(_ count: Int, matching pattern: RequestPattern) async throws -> MockRequest {
     var seen = 0
     var clearings = 0
@@ -62,7 +62,7 @@ extension MockInterceptor {
       let (new, forgotten, cleared) = state.withLock { state in
         (Array(state.requests.dropFirst(max(0, seen - state.forgotten))), state.forgotten, state.clearings)
       }
-      // What was counted before the history was cleared counts no more.
+      // Clearing the history resets the count.
       if cleared != clearings { (clearings, found) = (cleared, 0) }
       seen = max(seen, forgotten) + new.count
       for request in new where pattern.matches(request.facts) {
@@ -173,7 +173,7 @@ extension MockInterceptor {
     return "\(wanted), but \(count) made:\n" + lines.joined(separator: "\n")
   }
 
-  /// What is wrong with the number of a pattern's requests.
+  /// The failure message if the number of a pattern's requests is wrong.
   func disagreement(with pattern: RequestPattern, count: Int?) -> String? {
     if let problem = pattern.problems.first { return problem.message }
     let requests = received
@@ -205,7 +205,7 @@ extension MockInterceptor {
     return nil
   }
 
-  /// The request that comes closest to a pattern, and how it differs.
+  /// The request closest to a pattern, and its differences.
   static func nearest(to pattern: RequestPattern, among requests: [MockRequest]) -> String? {
     let compared = requests.map { ($0, pattern.mismatches($0.facts)) }
     guard let (request, mismatches) = compared.min(by: { $0.1.distance < $1.1.distance }) else { return nil }

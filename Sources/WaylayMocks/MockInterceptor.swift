@@ -25,19 +25,18 @@ public final class MockInterceptor: InlineResponding {
     var mayRespondInline = false
     var nextNumber = 0
     var requests: [MockRequest] = []
-    /// How many requests have left the history: what was cleared, and the oldest of too many.
+    /// The number of requests removed from the history, by clearing or by its limit.
     var forgotten = 0
-    /// How often the history was cleared.
     var clearings = 0
-    /// The bytes of the bodies in it.
+    /// The total size of the bodies in the history.
     private var bodyBytes = 0
     var issues: [MockIssue] = []
     var waiters = Waiters()
 
-    /// The most requests that the history keeps, and the most bytes of their bodies.
+    /// The limits of the history: number of requests, and bytes of their bodies.
     static let limit = (requests: 50_000, bytes: 64 << 20)
 
-    /// Adds a request to the history. If there are too many, the oldest eighth goes.
+    /// Adds a request to the history. Beyond a limit, the oldest eighth is removed.
     mutating func append(_ request: MockRequest) {
       requests.append(request)
       bodyBytes += request.body.count
@@ -70,16 +69,16 @@ public final class MockInterceptor: InlineResponding {
   public let location: MockSourceLocation
   let options: Options
   package let environment: MockEnvironment
-  /// The names whose values reports show although they sound secret, in lower case.
+  /// Names, in lower case, that reports do not redact.
   let shownNames: Set<String>
-  /// The mock that is asked for what no stub of this one matches.
+  /// The mock that handles requests without a matching stub here.
   let outer: MockInterceptor?
   let state = Locked(State())
 
   /// Makes a mock.
   ///
   /// - Parameters:
-  ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings.
+  /// - options: The response to unmatched requests, the clock of delays, and other settings.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.
@@ -103,7 +102,7 @@ public final class MockInterceptor: InlineResponding {
     self.init(options, fileID: fileID, filePath: filePath, line: line, column: column) {}
   }
 
-  /// Makes a mock inside another, which is asked for what no stub of this one matches.
+  /// Makes a mock inside another, which handles requests without a matching stub in this one.
   package init(
     _ options: Options = Options(), within outer: MockInterceptor?, context: TaskContext? = nil,
     location: MockSourceLocation, stubs: [Stub]
@@ -193,7 +192,7 @@ extension MockInterceptor {
       return .startLoading
     }
     let facts = RequestFacts(request, body: body, MockOutcome())
-    // Responses to HEAD lose their bodies.
+    // Responses to HEAD need their bodies removed.
     guard facts.method != "HEAD" else { return .startLoading }
     var layer = self
     while true {
@@ -213,14 +212,14 @@ extension MockInterceptor {
     }
   }
 
-  /// Answers a request whose body has been read, by a stub of this mock or of an outer one.
+  /// Answers a request, whose body has been read, with a stub of this mock or of an outer one.
   private func load(
     _ request: InterceptedRequest, _ body: Data, _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
     let outcome = MockOutcome()
     do {
       let response = try await respond(to: RequestFacts(request, body: body, outcome), next)
-      // Where no test looks at it, nothing of a stream is kept.
+      // Without a test, nothing reads the history, so streams are not copied.
       return outcome.keep(response, copies: environment.context != nil)
     } catch {
       outcome.fail(error)
@@ -269,13 +268,13 @@ extension MockInterceptor {
 // MARK: Matching
 
 extension MockInterceptor {
-  /// The stub that a request was matched with.
+  /// The stub claimed for a request.
   struct Match {
     let entry: StubEntry
     let parameters: [String: String]
     let use: StubEntry.Use
 
-    /// The request for the history of a mock.
+    /// The request as an element of the mock's history.
     func request(_ facts: RequestFacts, in mock: MockInterceptor, isOwn: Bool) -> MockRequest {
       mock.recorded(facts, entry, isOwn: isOwn, parameters, use.number)
     }
@@ -286,9 +285,9 @@ extension MockInterceptor {
     state.withLock { $0.index.entries(for: facts) }
   }
 
-  /// Takes a use of the first stub that matches a request.
+  /// Claims a use of the first matching stub.
   ///
-  /// - Parameter spent: Stubs that match the request and do not answer any more.
+  /// - Parameter spent: Collects stubs that match the request but no longer answer.
   private func claim(_ entries: [StubEntry], _ facts: RequestFacts, _ spent: inout [Spent]) -> Match? {
     for entry in entries {
       var parameters: [String: String] = [:]
@@ -301,14 +300,14 @@ extension MockInterceptor {
     return nil
   }
 
-  /// The same, with the stubs' predicates in the context of the mock's scope.
+  /// Like `claim`, but runs the stubs' predicates in the task context of the mock's scope.
   private func claimInContext(
     _ entries: [StubEntry], _ facts: RequestFacts, _ spent: inout [Spent]
   ) async throws -> Match? {
     guard let context = environment.context, entries.contains(where: \.stub.pattern.runsForeignCode) else {
       return claim(entries, facts, &spent)
     }
-    // This task does nothing else with them until the other one has ended.
+    // This task does not use the facts until the context's task has ended.
     nonisolated(unsafe) let facts = facts
     let (match, more) = try await context.run { () -> (Match?, [Spent]) in
       var spent: [Spent] = []
@@ -319,7 +318,7 @@ extension MockInterceptor {
     return match
   }
 
-  /// Takes one use of a stub and records the request, in one step: of two requests that want the last use one gets it.
+  /// Claims one use of a stub and records the request, atomically: only one of two requests gets the last use.
   private func claim(
     _ entry: StubEntry, _ facts: RequestFacts, _ parameters: [String: String]
   ) -> Result<StubEntry.Use, Spent> {
@@ -332,7 +331,6 @@ extension MockInterceptor {
     }
   }
 
-  /// A request for the history.
   func recorded(
     _ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool = false, _ parameters: [String: String] = [:],
     _ use: Int = 0
@@ -344,7 +342,6 @@ extension MockInterceptor {
         outcome: facts.outcome))
   }
 
-  /// Adds a request to the history.
   func record(_ request: MockRequest) {
     state.change(waking: \.waiters) { $0.append(request) }
   }
@@ -355,33 +352,32 @@ extension MockInterceptor {
 /// Unchecked: the variables are accessed only under the mock's lock.
 final class StubEntry: @unchecked Sendable {
   let stub: Stub
-  /// The number of the stub in its mock: the higher, the newer.
+  /// A sequence number: newer stubs have higher numbers.
   let number: Int
-  /// When it is asked: the highest first. Its own number, or that of the newest of several which are asked as they were
-  /// written.
+  /// The precedence: higher orders answer first. Stubs of a group (see `asWritten`) share the number of the newest one.
   let order: Order
 
   struct Order: Comparable {
     var number: Int
-    /// How many of those that share the number were written after it.
+    /// The number of later stubs in the group.
     var followers = 0
 
     static func < (one: Order, other: Order) -> Bool {
       one.number == other.number ? one.followers < other.followers : one.number < other.number
     }
   }
-  /// Whether it may answer inside the loading system's own call: its responses are ready, and no code but the package's
-  /// own runs.
+  /// Whether the stub may respond inside the loading system's own call: its responses are ready, and it runs no code of
+  /// its author.
   let isInline: Bool
-  /// Whether the stub's mistakes, if it has any, leave it able to match.
+  /// Whether the pattern is valid; responses may still have mistakes.
   let canMatch: Bool
   private let limit: Int
   private let priority: Int
-  /// Those of the listed responses that are the same for every request.
+  /// One per listed response: its prepared form, or `nil` if it is not the same for every request.
   private let prepared: [PreparedResponse?]
   private(set) var uses = 0
   var isRemoved = false
-  /// The uses of loads that were asked for their credentials: their next request, with credentials, is the same use.
+  /// Uses whose response was an authentication challenge: the load's next request, with credentials, continues the use.
   private var challenged: [InterceptedRequest.ID: Int] = [:]
 
   init(_ stub: Stub, number: Int, order: Order? = nil) {
@@ -395,20 +391,20 @@ final class StubEntry: @unchecked Sendable {
     isInline = !stub.pattern.runsForeignCode && !prepared.isEmpty && !prepared.contains { $0 == nil }
   }
 
-  /// Whether this one is asked before the other.
+  /// Whether this stub takes precedence over the other.
   func precedes(_ other: StubEntry) -> Bool {
     priority == other.priority ? order > other.order : priority > other.priority
   }
 
-  /// A use of a stub.
+  /// One use of a stub.
   struct Use {
-    /// From 0.
+    /// The index of the use, from 0.
     let number: Int
     /// The response, if it is the same for every request.
     let prepared: PreparedResponse?
   }
 
-  /// Takes a use for a request. A load that was asked for its credentials continues the use of its first request.
+  /// Claims a use for a request. After an authentication challenge, the load continues its previous use.
   func claim(for request: InterceptedRequest) -> Result<Use, Spent> {
     if isRemoved { return .failure(Spent(entry: self, isRemoved: true)) }
     if !challenged.isEmpty, let number = challenged.removeValue(forKey: request.id) { return .success(use(number)) }
@@ -422,10 +418,9 @@ final class StubEntry: @unchecked Sendable {
     return Use(number: number, prepared: ready)
   }
 
-  /// Notes that a load was asked for its credentials.
+  /// Notes that the response to a load was an authentication challenge.
   func challenge(_ request: InterceptedRequest, use: Int) { challenged[request.id] = use }
 
-  /// Starts over.
   func reset() {
     uses = 0
     challenged = [:]

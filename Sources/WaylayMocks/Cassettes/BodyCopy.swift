@@ -2,13 +2,13 @@ import Foundation
 import WaylayHAR
 import WaylayRecording
 
-/// The bytes of a body that passes, as many as may be kept.
+/// Copies the bytes of a body while they pass, up to a limit.
 final class BodyCopy: Sendable {
   private let seen = Locked<(data: Data, size: Int, pieces: [HAR.Body.Piece])>((Data(), 0, []))
   private let limit: Int
   private let stopwatch: Stopwatch?
 
-  /// - Parameter stopwatch: Notes when each piece comes.
+  /// - Parameter stopwatch: Measures the arrival time of each piece.
   init(limit: Int, _ stopwatch: Stopwatch? = nil) {
     self.limit = limit
     self.stopwatch = stopwatch
@@ -20,7 +20,7 @@ final class BodyCopy: Sendable {
       seen.size = seen.size.saturating(adding: chunk.count)
       if seen.size <= limit { seen.data.append(chunk) } else { seen.data = Data() }
       guard let time, !chunk.isEmpty, seen.size <= limit else { return }
-      // What comes after so many belongs to the last.
+      // Bounds the list: further chunks are added to the last piece.
       if seen.pieces.count < 65_536 {
         seen.pieces.append(HAR.Body.Piece(time: time, size: chunk.count))
       } else {
@@ -29,7 +29,7 @@ final class BodyCopy: Sendable {
     }
   }
 
-  /// Reads a body; one that is too large not to its end.
+  /// Reads and copies a body; stops once it exceeds the limit.
   func add(all body: MessageBody) async throws {
     for try await chunk in body {
       add(chunk)
@@ -43,9 +43,9 @@ final class BodyCopy: Sendable {
 }
 
 extension MessageBody {
-  /// The same bytes, which are copied as they are read. It can be read once.
+  /// The same body, copied while it is read. It can be read once.
   ///
-  /// - Parameter exchange: Told of the end, of an error, and of a body that is released before.
+  /// - Parameter exchange: Notified at the end, on an error, and when the body is released unread.
   func copied(to copy: BodyCopy, of exchange: RecordedExchange? = nil) -> MessageBody {
     let reader = CopyingReader(self, copy, exchange)
     return .relaying(self, length: length) { try await reader.next() }
@@ -53,7 +53,7 @@ extension MessageBody {
 }
 
 private final class CopyingReader: @unchecked Sendable {
-  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  // Unchecked: used by one reader at a time, like any iterator; the relayed body can be read once.
   private var chunks: MessageBody.AsyncIterator
   private let copy: BodyCopy
   private let exchange: RecordedExchange?

@@ -41,7 +41,8 @@ extension Cassette {
   /// Ends the recording, and writes the file if there is anything to write.
   ///
   /// Call it after all requests have ended: a request without a response is not recorded, and is among the ``issues``.
-  /// Of a response that nobody has read to its end, it records what has arrived; playing it back ends there with an error.
+  /// If the app did not read a response to its end, the cassette records the bytes that arrived; playing them ends with
+  /// an error.
   /// A second call does nothing. A cassette that is released without a call does the same, but cannot throw.
   ///
   /// - Throws: ``MockError`` with `MockError.bodyTooLarge` or `MockError.unwritableFile`. An existing
@@ -75,13 +76,13 @@ extension Cassette {
     }
   }
 
-  /// Ends the recording without writing anything: for a test that has failed half-way.
+  /// Ends the recording without writing a file, for a test that failed.
   package func discard() {
     if close() != nil { claim?.release() }
   }
 
-  /// What the file holds, and what the server said instead of it; `nil` for a cassette that does not compare, or has not
-  /// ended. Whoever asks reports it.
+  /// The recorded entries and the server's current responses; `nil` unless the cassette compares and has been ejected.
+  /// The first call takes the result: the caller reports it.
   package func comparison() -> (old: [HAR.Entry], new: [HAR.Entry])? {
     let fresh = state.withLock { state in
       defer { state.fresh = nil }
@@ -105,7 +106,7 @@ extension Cassette {
 }
 
 extension Cassette.Options {
-  /// Whether requests are told apart by their bodies, or by what is in them.
+  /// Whether matching compares bodies or values inside them.
   fileprivate var comparesBodies: Bool {
     matching.contains { aspect in
       switch aspect.kind {

@@ -2,7 +2,7 @@ import Foundation
 import WaylayHAR
 
 extension Cassette {
-  /// What is said to a request that no entry is for, or no more.
+  /// The error for a request without an unused matching entry.
   func miss(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
     let fitting = state.tracks.filter { fits($0, asked) }
@@ -31,7 +31,7 @@ extension Cassette {
     return MockError(.unmatched, text, location: location)
   }
 
-  /// The entries that differ least.
+  /// The entries with the smallest differences.
   private func nearest(to asked: ComparedRequest, in tracks: [Track]) -> [(Track, [Mismatch])] {
     let all = tracks.map { track -> (Track, [Mismatch]) in
       let found = track.mismatches(asked, options.matching)
@@ -46,7 +46,6 @@ extension Cassette {
 }
 
 extension Track: CustomStringConvertible {
-  /// The entry on one line.
   var description: String {
     let status = entry.response.status == 0 ? "failed" : "\(entry.response.status)"
     let date =
@@ -54,7 +53,7 @@ extension Track: CustomStringConvertible {
     return "entry \(number): \(question.method) \(Redaction.shown(question.url.url)) (\(status)\(date))"
   }
 
-  /// How a request differs from what was recorded.
+  /// The differences between a request and the recorded one.
   func mismatches(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [Mismatch] {
     let order: [Cassette.Aspect] = [.method, .url, .host, .path, .query]
     let named = aspects.subtracting(order + [.body])
@@ -147,7 +146,7 @@ extension Track: CustomStringConvertible {
 }
 
 extension [Mismatch] {
-  /// Differences, below what differs.
+  /// The differences, one aspect per paragraph.
   var lines: String {
     let width = map(\.aspect.count).max() ?? 0
     return map { mismatch in

@@ -1,7 +1,7 @@
 public import WaylayHAR
 
 extension Cassette {
-  /// What a cassette records.
+  /// When a cassette plays and when it records.
   public typealias Mode = OpenEnum<Cassette>
 
   /// A part of a request that must equal the recorded one, or that is not compared.
@@ -31,11 +31,11 @@ extension Cassette {
     public static func query(_ name: String) -> Aspect { Aspect(kind: .queryItem(name)) }
     /// A header field, or a field of the form that the body is, or a part of a multipart form.
     public static func field(_ name: String) -> Aspect { Aspect(kind: .field(name.lowercased())) }
-    /// What a path leads to in a JSON body, as in `$.nonce` or `$.items[*].id`.
+    /// The values at a path in a JSON body, such as `$.nonce` or `$.items[*].id`.
     public static func json(_ path: String) -> Aspect { Aspect(kind: .json(path)) }
   }
 
-  /// The maximum age of a recording, and what happens to older ones.
+  /// The maximum age of a recording, and the consequence for older ones.
   public struct Expiry: Sendable, Hashable {
     let age: TimeInterval
     let action: OpenEnum<Expiry>
@@ -60,24 +60,25 @@ extension Cassette {
     /// played first. A request with another body than the recorded one is answered too, with an issue of the kind
     /// `differing`, which `WaylayTesting` reports as a warning: insert `.body` to make it fail.
     public var matching: Set<Aspect> = [.method, .url, .query]
-    /// What is not compared: see ``ignoring(_:)``.
+    /// Aspects left out of every comparison: see ``ignoring(_:)``.
     var ignored: Set<Aspect> = []
     /// Says, of a request that matches by ``matching``, whether a recorded one is for it. Bodies are then the closure's
     /// matter. Both requests are redacted.
     public var matcher: (@Sendable (_ recorded: HAR.Request, _ asked: HAR.Request) -> Bool)?
-    /// Called for each recorded exchange before it is written: what it returns is redacted and written; `nil` leaves the
+    /// Called for each recorded exchange before it is written. The returned entry is redacted and written; `nil` leaves
+    /// the exchange out.
     /// exchange out.
     public var willWrite: (@Sendable (HAR.Entry) -> HAR.Entry?)?
     /// Where bodies are cut into pieces. By default they arrive in the pieces in which they were recorded.
     public var chunking: MockResponse.Chunking?
-    /// What to remove from the recording, and from requests before they are compared.
+    /// The secrets to remove from the recording, and from requests before they are compared.
     public var redaction = Redaction.standard
     /// The maximum age of a recording. Default: no limit.
     public var expiry: Expiry?
     /// How long responses take, until the head and for the body, as a multiple of the recorded time. Default: 0, at once.
     /// Negative factors and NaN count as 0.
     public var timeScale = 0.0
-    /// What happens to entries that were never requested.
+    /// The consequence for entries that were never requested.
     public var unused = OpenEnum<Options>.warn
     /// Whether the last matching entry also answers further requests.
     public var allowsRepeats = false
@@ -126,8 +127,8 @@ extension OpenEnum where Domain == Cassette {
   /// Plays nothing, asks the server, and keeps the file: `.cassette` and `withCassette` of `WaylayTesting` then report
   /// how the responses differ in shape from those in the file.
   public static var compare: Self { Self("compare") }
-  /// Plays, unless the environment variable `WAYLAY_RECORD` says what to record, `once`,
-  /// `newEpisodes` or `all`, or to `compare`.
+  /// Plays, unless the environment variable `WAYLAY_RECORD` selects another mode: `once`, `newEpisodes`, `all` or
+  /// `compare`.
   ///
   /// ```sh
   /// WAYLAY_RECORD=all swift test --filter LoginTests

@@ -5,8 +5,8 @@ import WaylayRecording
 extension Cassette {
   /// Plays the entry that matches a request, or records the exchange.
   ///
-  /// - Throws: A `URLError` with a ``MockError`` beneath it if no entry matches the request; the error that the
-  ///   recorded exchange failed with; while recording, what the rest of the chain throws.
+  /// - Throws: A `URLError` with a ``MockError`` beneath it if no entry matches the request; the recorded error of a
+  ///   failed exchange; while recording, any error of the rest of the chain.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -28,12 +28,12 @@ extension Cassette {
     throw error.urlError(for: request)
   }
 
-  /// Takes the entry for a request: of two that want the same, each gets one of its own.
+  /// Claims an unused entry for a request, atomically: two concurrent requests never get the same entry.
   func take(_ asked: ComparedRequest) -> Track? {
     state.withLock { state in
       let fitting = state.tracks.indices.filter { fits(state.tracks[$0], asked) }
       let free = fitting.filter { state.tracks[$0].uses == 0 }
-      // Of requests that differ in what is not compared, each had better get its own response.
+      // Aspects left out of the matching break ties between several unused entries.
       let best = free.count > 1 ? free.first { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : nil
       guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return nil }
       state.tracks[index].uses += 1
@@ -72,9 +72,9 @@ extension Cassette {
     track.accepts(asked, options.matching) && options.matcher?(track.question.request, asked.request) != false
   }
 
-  /// Says what is different in a request that gets its response all the same.
+  /// Notes an issue if the body differs from the recorded one, although the entry matches.
   private func compare(_ asked: ComparedRequest, with track: Track) {
-    // Some programs leave out bodies that they have measured.
+    // Some programs record a body's size without its text.
     let isKnown = !track.question.body.isEmpty || track.entry.request.bodySize ?? 0 <= 0
     guard isKnown, options.matcher == nil, !options.ignored.contains(.body), !track.accepts(asked, [.body]) else {
       return
@@ -96,7 +96,7 @@ extension Cassette {
 }
 
 extension InterceptedResponse {
-  /// Bodies of archives are decoded already.
+  /// HAR files store decoded bodies.
   fileprivate mutating func dropCoding(of request: InterceptedRequest) {
     guard request.method != .head, fields[.contentEncoding] != nil else { return }
     fields[.contentEncoding] = nil
@@ -113,16 +113,16 @@ extension Cassette: GuardingInterceptor {
       The WebSocket \(url) can neither be recorded nor played: it bypasses all interceptors, so it was refused, and \
       nothing was sent. Inject whatever opens WebSockets into the code under test.
       """
-    // Apple's loading system asks several times for one task.
+    // Apple's loading system calls this several times per task; the set holds the issue once.
     state.withLock { _ = $0.issues.insert(MockIssue(kind: .unmatched, message: message, location: location)) }
     throw MockError(.unmatched, message, location: location)
   }
 }
 
-// An exchange that failed has, beside Chrome's `_error` in words, what failed in a field of our own, `_failure`.
+// A failed exchange has Chrome's `_error` (text) and our own field `_failure` (code, phase, bytes sent).
 
 extension HAR.Entry {
-  /// Writes down that the exchange failed, and how.
+  /// Records the failure in the entry's extension fields.
   mutating func fail(_ error: any Error) {
     let transport = error as? TransportError ?? (error as? URLError)?.cause(as: TransportError.self)
     let code =
@@ -141,7 +141,7 @@ extension HAR.Entry {
 }
 
 extension Track {
-  /// What the exchange failed with, if it did.
+  /// The recorded failure, if any.
   func failure(of request: InterceptedRequest) -> TransportError? {
     if entry.extensions["_abandoned"]?.bool == true {
       return TransportError(
@@ -149,7 +149,7 @@ extension Track {
         message: "the response was not read beyond this point when the cassette was recorded: re-record it.")
     }
     if let failure = entry.extensions["_failure"], let number = failure["code"]?.int {
-      // Any number makes a code on Apple platforms.
+      // On Apple platforms, `URLError.Code(rawValue:)` never fails.
       let code: URLError.Code? = URLError.Code(rawValue: number)
       return TransportError(
         code ?? .unknown, code: failure["cause"]?.string.map { ErrorCode($0) },
@@ -164,12 +164,12 @@ extension Track {
       Self.code(ofBrowser: browserError), message: "the exchange failed when it was recorded: \(browserError)")
   }
 
-  /// What a client sees of an entry without a response.
+  /// The error for an entry without a response.
   static func silence(_ request: InterceptedRequest) -> TransportError {
     TransportError(.networkConnectionLost, message: "there was no response when the cassette was recorded.")
   }
 
-  /// The code that is nearest to an error of Chrome.
+  /// The `URLError` code closest to Chrome's name of the error.
   private static func code(ofBrowser error: String) -> URLError.Code {
     let known: [(String, URLError.Code)] = [
       ("NAME_NOT_RESOLVED", .cannotFindHost), ("CONNECTION_REFUSED", .cannotConnectToHost),

@@ -3,7 +3,7 @@ import WaylayHAR
 import WaylayRecording
 
 extension Cassette {
-  /// Sends a request on, and writes down what becomes of it. What passes is not held up, and not held back.
+  /// Forwards the request and records the exchange without delaying or buffering it.
   func record(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
     let slot = state.withLock { state -> Int? in
       guard !state.isEjected else { return nil }
@@ -21,7 +21,7 @@ extension Cassette {
     if let data = request.body.inMemory {
       sent.add(data)
     } else if request.body.isReplayable {
-      // It may be asked for again beneath, for another attempt: it stays what it is, and is read once for itself.
+      // A replayable body stays replayable for later attempts, so read it separately instead of wrapping it.
       try await sent.add(all: request.body)
     } else {
       request.body = request.body.copied(to: sent)
@@ -37,7 +37,7 @@ extension Cassette {
     }
   }
 
-  /// Writes down an exchange that has ended.
+  /// Stores the entry of a finished exchange.
   fileprivate func store(_ entry: HAR.Entry, in slot: Int, isWhole: Bool) {
     let tooLarge =
       isWhole
@@ -58,11 +58,11 @@ extension Cassette {
   private func shown(_ url: String) -> String { URL(string: url).map { Redaction.shown($0) } ?? "" }
 }
 
-/// One exchange on its way.
+/// An exchange being recorded.
 final class RecordedExchange: Sendable {
   enum End {
     case complete
-    /// Nobody has read further.
+    /// The app stopped reading before the end.
     case abandoned
     case failed(any Error)
   }
@@ -92,7 +92,7 @@ final class RecordedExchange: Sendable {
     received = BodyCopy(limit: cassette.options.bodyLimit, stopwatch)
   }
 
-  /// The response for the app.
+  /// Notes the response, and returns it with a body that is copied while it is read.
   func answered(_ response: InterceptedResponse) -> InterceptedResponse {
     let head = stopwatch.elapsed()
     state.withLock { state in
@@ -111,8 +111,8 @@ final class RecordedExchange: Sendable {
 
   func end(_ end: End) {
     let elapsed = stopwatch.elapsed()
-    // Until it is stored: who finds that it is over finds it in the cassette. The body that the response has holds a
-    // connection, and is released afterwards.
+    // Store under the lock: a caller that sees `isOver` also finds the entry in the cassette. The response is released
+    // outside the lock, since its body holds a connection.
     let response = state.withLock { state -> InterceptedResponse? in
       guard !state.isOver else { return nil }
       state.isOver = true
@@ -131,7 +131,7 @@ final class RecordedExchange: Sendable {
     _ = response
   }
 
-  /// Ends it, if it has its response, though nobody has said that the body is left: that is noticed some time later.
+  /// Ends an exchange that has a response. The release of an abandoned body is noticed too late for `eject()`.
   func leave() {
     if state.withLock({ $0.response != nil || $0.isOver }) { end(.abandoned) }
   }

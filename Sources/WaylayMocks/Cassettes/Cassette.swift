@@ -26,16 +26,16 @@ import WaylayHAR
 /// ejected: until then an existing file stays, even if the process is killed.
 public final class Cassette: RequestInterceptor {
   struct State {
-    /// What can be played, the oldest first.
+    /// Playable entries, oldest first.
     var tracks: [Track] = []
-    /// What has been recorded, by the order in which it began; `nil` for what has not ended.
+    /// Recorded entries in the order of their requests; `nil` while the exchange is in flight.
     var recorded: [HAR.Entry?] = []
-    /// The exchanges that have not ended, by their place in ``recorded``.
+    /// Exchanges in flight, by their index in ``recorded``.
     var open: [Int: RecordedExchange] = [:]
     var issues: [MockIssue] = []
-    /// What the server says now, for a comparison.
+    /// The server's current responses, for a comparison.
     var fresh: [HAR.Entry]?
-    /// Why what was recorded cannot be kept.
+    /// The reason to discard the recording.
     var defect: MockError?
     var isEjected = false
   }
@@ -46,16 +46,16 @@ public final class Cassette: RequestInterceptor {
   public let file: URL
   /// Where the cassette was made.
   public let location: MockSourceLocation
-  /// What it does beside playing, after `WAYLAY_RECORD`, the file and its age have been looked at.
+  /// Playing and recording, derived from the mode, `WAYLAY_RECORD`, the file and its age.
   let role: Role
   package let options: Options
-  /// What the file says beside its entries.
+  /// The parsed file, including its fields outside the entries.
   let archive: HAR
   let claim: CassetteFile.Claim?
-  /// Whether it asks the server, and leaves the file as it is.
+  /// Whether the cassette requests the server for a comparison, and keeps the file.
   package var compares: Bool { role.compares }
   let calls: AtomicFile.Calls
-  /// The file as it was when the cassette was made.
+  /// The version of the file when it was read.
   let version: AtomicFile.Version?
   let state = Locked(State())
 
@@ -65,8 +65,8 @@ public final class Cassette: RequestInterceptor {
   ///
   /// - Parameters:
   ///   - path: The file; the extension `.har` is optional.
-  ///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
-  ///   - options: What to compare, redact and report, and the maximum age of a recording.
+  /// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+  /// - options: Matching, redaction, issues, and the maximum age of a recording.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file, next to which the cassette's file lies.
   ///   - line: The caller's line.
@@ -80,7 +80,7 @@ public final class Cassette: RequestInterceptor {
       location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same at a given place.
+  /// Makes a cassette at the given source location.
   package init(
     _ path: String, mode: Mode, options: Options, location: MockSourceLocation,
     environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -102,7 +102,7 @@ public final class Cassette: RequestInterceptor {
   }
 
   deinit {
-    // Nobody is left to be told by an error.
+    // A deinitializer cannot throw, so report the error as an issue.
     do { try eject() } catch {
       reportIssue(
         "\(error)", fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
@@ -116,17 +116,17 @@ extension InterceptedResponse.Source {
 }
 
 extension Cassette {
-  /// What a cassette does.
+  /// The tasks of a cassette after all settings were evaluated.
   struct Role: Sendable {
     var plays = true
     var records = false
-    /// Whether it records for a comparison alone.
+    /// Whether it records for a comparison only.
     var compares = false
-    /// Why it does neither.
+    /// The reason why it neither plays nor records.
     var defect: MockError?
   }
 
-  /// Looks at the mode, the environment, the file and its age.
+  /// Evaluates the mode, the environment, the file and its age.
   struct Opening {
     let file: URL
     let options: Options
@@ -205,7 +205,7 @@ extension Cassette {
           "The cassette \(file.path) cannot be played: \(reason) Re-record it: WAYLAY_RECORD=all swift test.",
           location: location, underlying: error)
       }
-      // Some programs write entries in another order than that of time.
+      // Some programs write entries out of chronological order.
       let order = archive.entries.indices.sorted {
         (archive.entries[$0].started, $0) < (archive.entries[$1].started, $1)
       }
@@ -213,7 +213,7 @@ extension Cassette {
     }
 
     private mutating func look(at expiry: Expiry, _ mode: Mode) throws(MockError) {
-      // Entries without a time are as old as computers are.
+      // Ignore entries without a time (1970).
       guard let oldest = tracks.map(\.entry.started).filter({ $0.timeIntervalSince1970 > 0 }).min() else { return }
       let age = options.now().timeIntervalSince(oldest)
       guard age > expiry.age else { return }

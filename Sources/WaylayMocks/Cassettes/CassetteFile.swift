@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where cassettes are, and how their files are replaced.
+/// Locations of cassette files, and their atomic replacement.
 package enum CassetteFile {
-  /// The file of a path, as it is written in a source file.
+  /// Resolves a path written in a source file.
   static func place(of path: String, besides source: String) -> URL {
     let isNamed = path.lowercased().hasSuffix(".har") || (path.hasPrefix("/") && isFile(path))
     let named = isNamed ? path : path + ".har"
@@ -20,12 +20,12 @@ package enum CassetteFile {
     return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
   }
 
-  /// The right to record into a file: two that record into one would overwrite each other's.
+  /// Exclusive right to record into a file within this process; two recordings would overwrite each other.
   final class Claim: Sendable {
     private static let owners = Locked<[String: MockSourceLocation]>([:])
     private let path: Locked<String?>
 
-    /// - Throws: The place of the cassette that records into it already.
+    /// - Throws: ``Taken`` with the location of the cassette that is recording into the file.
     init(_ file: URL, at location: MockSourceLocation) throws(Taken) {
       let path = CassetteFile.resolved(file).path
       let owner = Self.owners.withLock { owners -> MockSourceLocation? in
@@ -41,7 +41,7 @@ package enum CassetteFile {
       release()
     }
 
-    /// Lets others record into the file.
+    /// Allows other cassettes to record into the file.
     func release() {
       let path = path.withLock { path in
         defer { path = nil }
@@ -57,18 +57,18 @@ package enum CassetteFile {
 }
 
 extension CassetteFile {
-  /// A file by the names of its folders without symbolic links, whether it is there or not.
+  /// The file's path without symbolic links, even if the file does not exist.
   private static func resolved(_ file: URL) -> URL {
     let path = file.standardizedFileURL.resolvingSymlinksInPath()
     guard path.pathComponents.count > 1, !FileManager.default.fileExists(atPath: path.path) else { return path }
     return resolved(path.deletingLastPathComponent()).appendingPathComponent(path.lastPathComponent)
   }
 
-  /// Replaces a file, and makes its folder.
+  /// Replaces a file atomically, and makes its folder.
   ///
-  /// - Parameter version: The file as it was read. Another process may have written it since, or another cassette by
-  ///   another name of its folder.
-  /// - Throws: `MockError.unwritableFile`; the old file is in place then.
+  /// - Parameter version: The version that was read. Another process, or a cassette that reaches the folder through
+  ///   another name, may have written the file since.
+  /// - Throws: `MockError.unwritableFile`; the old file stays in place.
   static func replace(
     _ file: URL, by data: Data, _ version: AtomicFile.Version?, _ calls: AtomicFile.Calls
   ) throws(MockError) {
@@ -122,7 +122,7 @@ extension CassetteFile {
 }
 
 extension Error {
-  /// The number of the system's call that has failed beneath, if one has.
+  /// The POSIX error number of the failed system call, if there is one.
   fileprivate var systemNumber: Int32? {
     if let error = self as? POSIXError { return error.code.rawValue }
     let error = self as NSError

@@ -2,25 +2,25 @@ import Foundation
 import WaylayHAR
 import WaylayRecording
 
-/// A request as it is compared: redacted, and taken apart.
+/// A redacted request, parsed for comparison.
 final class ComparedRequest: Sendable {
   let url: ParsedURL
   let method: String
   let query: [QueryItems.Item]
   let headers: [HAR.Field]
   let body: Data
-  /// The request as it is compared, for a matcher of one's own.
+  /// The redacted request, passed to a custom matcher.
   let request: HAR.Request
   private let mediaType: String
   private let ignored: Set<Cassette.Aspect>
 
-  /// A request that was recorded; `nil` where its URL is none.
+  /// Parses a recorded request; `nil` if its URL is invalid.
   convenience init?(_ request: HAR.Request, ignoring ignored: Set<Cassette.Aspect>) {
     guard let url = URL(string: request.url), url.scheme != nil else { return nil }
     self.init(url, request, ignored)
   }
 
-  /// A request that is asked now. What is a secret in it is none any more.
+  /// Redacts and parses a live request.
   convenience init(_ request: InterceptedRequest, body: Data, _ options: Cassette.Options) {
     let entry = HAR.Entry(
       started: Date(timeIntervalSince1970: 0), request: HAR.Request(request, body: SeenBody(body)), response: .none)
@@ -39,7 +39,7 @@ final class ComparedRequest: Sendable {
     mediaType = request.body?.mediaType ?? ""
   }
 
-  /// The value of a header field, or else, where that is meant too, of a field of the form that the body is.
+  /// The value of a header field; with `isInForms`, otherwise of a form field or part of that name.
   func field(_ name: String, inForms isInForms: Bool) -> String? {
     guard !ignored.contains(.field(name)) else { return nil }
     var values = headers.filter { $0.name.lowercased() == name }.map(\.value)
@@ -60,7 +60,7 @@ final class ComparedRequest: Sendable {
     return (try? JSONPath(path))?.values(in: root) ?? []
   }
 
-  /// The body as what it says that it is, without what is not compared.
+  /// The body parsed by its media type, without ignored fields and values.
   enum Content {
     case json(JSONValue)
     case form([QueryItems.Item])
@@ -86,21 +86,20 @@ final class ComparedRequest: Sendable {
   }
 }
 
-/// An entry of a cassette that can be played.
+/// A playable entry of a cassette.
 struct Track: Sendable {
   let entry: HAR.Entry
-  /// Which entry of the file it is, from 1.
+  /// The position of the entry in the file, from 1.
   let number: Int
   let question: ComparedRequest
-  /// What stands in place of secrets: it stands for anything when it was recorded. A secret may have been found by
-  /// what came back, which is not known yet when a request is asked.
+  /// The redaction placeholder; in a recorded value it matches any text. Redaction may have found a secret through the
+  /// response, which is not available when a live request is compared.
   let mark: String
   var uses = 0
 
-  /// - Returns: `nil` for what is no exchange that a client could repeat, such as the rows of WebSockets in archives of
-  ///   browsers.
+  /// - Returns: `nil` for an entry that no client can repeat, such as a WebSocket row in a browser's HAR file.
   init?(_ entry: HAR.Entry, number: Int, _ options: Cassette.Options) {
-    // Files of browsers are not redacted, and what is asked is.
+    // Redact the recorded request too: live requests are redacted, and browsers write HAR files unredacted.
     guard let question = ComparedRequest(options.redaction.redacted(entry).request, ignoring: options.ignored),
       !["data", "blob", "about", "ws", "wss"].contains(question.url.scheme),
       question.method != "CONNECT", entry.response.status != 101, entry.extensions["_webSocketMessages"] == nil
@@ -111,7 +110,7 @@ struct Track: Sendable {
     mark = options.redaction.replacement
   }
 
-  /// Whether the entry is for a request.
+  /// Whether the entry matches a request in the given aspects.
   func accepts(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> Bool {
     aspects.allSatisfy { agrees(with: asked, in: $0.kind) }
   }
@@ -177,7 +176,7 @@ struct Track: Sendable {
     guard let recorded, let asked else { return recorded == asked }
     if recorded == asked { return true }
     guard !mark.isEmpty, recorded.contains(mark) else { return false }
-    // The pieces between marks, in their order; the first at the beginning, the last at the end.
+    // The texts between placeholders must occur in order, the first as prefix, the last as suffix.
     let pieces = recorded.components(separatedBy: mark)
     guard let first = pieces.first, let last = pieces.last, asked.hasPrefix(first),
       asked.dropFirst(first.count).hasSuffix(last)
@@ -192,7 +191,7 @@ struct Track: Sendable {
 }
 
 extension JSONValue {
-  /// The value without what a path leads to.
+  /// The value without the values at a path.
   fileprivate func without(_ steps: ArraySlice<JSONPath.Step>) -> JSONValue {
     guard let step = steps.first else { return self }
     let rest = steps.dropFirst()

@@ -1,10 +1,10 @@
-/// One way in which a request differs from what a stub wants.
+/// A difference between a request and a pattern.
 struct Mismatch: Equatable {
-  /// What differs: "path", "header Accept".
+  /// The differing part: "path", "header Accept".
   let aspect: String
   let expected: String
   let actual: String
-  /// How far apart they are: small for a typing error, 1 for an unrelated value, more for what matters most.
+  /// The distance: small for a typing error, 1 for an unrelated value, more for important parts.
   let distance: Double
 
   init(_ aspect: String, expected: String, actual: String, distance: Double) {
@@ -16,14 +16,13 @@ struct Mismatch: Equatable {
 }
 
 extension RequestPattern {
-  /// How far a request is from the pattern by its method and its URL without the query: not more than its
-  /// ``mismatches(_:)`` amount to.
+  /// A lower bound of the distance, from method and URL without the query: at most the sum of ``mismatches(_:)``.
   func leastDistance(to facts: RequestFacts) -> Double {
     let method: Double = method == nil || method == facts.method ? 0 : 1
     return method + url.leastDistance(to: facts.url)
   }
 
-  /// How a request that does not match differs from the pattern.
+  /// The differences between a request and the pattern.
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
     if let method, method != facts.method {
@@ -34,7 +33,7 @@ extension RequestPattern {
     if !conditions.isEmpty { _ = url.matches(facts.url, &parameters) }
     for condition in conditions where !condition.runsForeignCode { found += condition.mismatches(facts, parameters) }
     let closures = conditions.filter(\.runsForeignCode)
-    // They ran when everything else matched, and do not run again for a report.
+    // Predicates are not run again for a report: with no other mismatch, they returned `false` during matching.
     if found.isEmpty, !closures.isEmpty {
       let names = closures.map(\.description).joined(separator: " and ")
       found.append(Mismatch("condition", expected: names, actual: "the closure returned false", distance: 0.5))
@@ -94,9 +93,9 @@ extension PathPattern: CustomStringConvertible {
     return matches(path, &ignored)
   }
 
-  /// How far a path is from this pattern, from 0 to 1.
+  /// The distance of a path from this pattern, from 0 to 1.
   func distance(to path: [String]) -> Double {
-    // Segments that fit at the beginning and at the end, regardless of those between.
+    // Count matching segments at the start and at the end, and skip those between.
     let total = max(segments.count, path.count, 1)
     var cost = 0.0
     let isSameLength = segments.count == path.count
@@ -112,7 +111,7 @@ extension PathPattern: CustomStringConvertible {
       }
     }
     cost += Double(abs(segments.count - path.count))
-    // A path that differs in one segment only is nearer than one of which nothing fits.
+    // One differing segment is closer than a path without any matching segment.
     return min(1, max(0.05, cost / Double(total)) + (fitting == 0 && total > 1 ? 0.2 : 0))
   }
 }
@@ -129,7 +128,7 @@ extension PathPattern.Segment: CustomStringConvertible {
 }
 
 extension QueryItems.Item {
-  /// The item, with the way in which a space or a plus sign in it was written.
+  /// The item, with the notation of a space or a plus sign in it.
   var spelled: String {
     written.map { "\(self) (written \($0): a \"+\" is a space, a plus sign is written \"%2B\")" } ?? description
   }
@@ -168,7 +167,7 @@ extension QueryPattern {
 }
 
 extension RequestMatcher {
-  /// How a request differs from the condition: nothing when it fulfils it.
+  /// The differences between a request and the condition; none if it matches.
   func mismatches(_ facts: RequestFacts, _ parameters: [String: String]) -> [Mismatch] {
     guard !matches(facts, parameters) else { return [] }
     switch kind {
@@ -266,7 +265,7 @@ extension BodyMatcher {
   }
 }
 
-/// As much of a text as a report has room for.
+/// Excerpts of values, cut to the size of a report.
 enum Excerpt {
   static func of(_ text: String, limit: Int = 200) -> String {
     text.count > limit ? text.prefix(limit) + "… (\(text.count) characters)" : text
@@ -281,7 +280,7 @@ enum Excerpt {
     return JSONValue(ofText(text)).description
   }
 
-  /// A text of any kind, without secrets. Only its beginning is examined and shown.
+  /// An excerpt of any text, without secrets. Only its beginning is examined.
   static func ofText(_ text: String) -> String {
     let beginning = String(text.prefix(2000))
     let shown = of(Redaction.scrubbed(beginning))
@@ -289,12 +288,11 @@ enum Excerpt {
   }
 }
 
-/// How far apart two texts are.
+/// The edit distance between texts.
 enum TextDistance {
-  /// The edits that lead from one to the other, as a part of the longer one's length: 0 for equal ones, 1 for those
-  /// with nothing in common.
+  /// The edit distance divided by the longer length: 0 for equal texts, 1 for texts without a common character.
   ///
-  /// Of long texts only the first 64 bytes are looked at.
+  /// Only the first 64 bytes are compared.
   static func between(_ one: String, _ other: String) -> Double {
     guard one != other else { return 0 }
     var (one, other) = (one, other)

@@ -1,25 +1,26 @@
 import WaylayHAR
 
-// What reports do not show: they end in logs of build servers.
+// Redaction of reports, which end up in the logs of build servers.
 
 extension Redaction {
   static let mark = "<redacted>"
 
-  /// The names, in lower case, whose values a mock's author wants to see although they sound secret.
+  /// Names, in lower case, that the mock's options exempt from redaction.
   @TaskLocal static var shownNames: Set<String> = []
 
-  /// Whether secrets are left in.
+  /// Whether redaction is off.
   @TaskLocal static var hidesNothing = false
 
-  /// Whether the value of a header field, a query item, a form field or a JSON member is a secret by that name.
+  /// Whether the name of a header field, query item, form field or JSON member indicates a secret.
   static func hides(_ name: String) -> Bool {
     !hidesNothing && !shownNames.contains(name.lowercased()) && standard.hides(name)
   }
 
-  /// A header field's value, as far as it may be shown.
+  /// A header field's value, redacted.
   static func field(_ name: String, _ value: String) -> String { hides(name) ? mark : scrubbed(value) }
 
-  /// An item of a query or a form. What is taken for a name may be all of a body that is no form.
+  /// An item of a query or a form, redacted. The name is scrubbed too: for a body that is no form, it may be the whole
+  /// body.
   static func query(_ name: String, _ text: String) -> String {
     hides(name) ? "\(scrubbed(name))=\(mark)" : scrubbed(text)
   }
@@ -41,7 +42,7 @@ extension Redaction {
     return (parts.string ?? url.absoluteString).replacingOccurrences(of: "%E2%80%A6", with: "…")
   }
 
-  /// A query as it was written, with a mark in place of secrets.
+  /// A query as written, with secrets replaced by a mark.
   static func shownQuery(_ query: some StringProtocol) -> String {
     query.split(separator: "&", omittingEmptySubsequences: false)
       .map { item in
@@ -53,7 +54,7 @@ extension Redaction {
       .joined(separator: "&")
   }
 
-  /// A JSON value with a mark in place of secrets, or without the members that are secrets (`nil`).
+  /// A JSON value with secrets replaced by a mark, or with `nil` as mark, without the members that hold secrets.
   static func masked(_ node: JSONValue, by mark: JSONValue? = JSONValue(.string(Redaction.mark))) -> JSONValue {
     switch node.kind {
     case .object(let members):
@@ -69,8 +70,7 @@ extension Redaction {
 }
 
 extension Redaction {
-  /// A text of any kind without the values whose names indicate a secret: a form, JSON that was cut off,
-  /// XML, a log line.
+  /// Any text (a form, truncated JSON, XML, a log line) without the values whose names indicate a secret.
   static func scrubbed(_ text: String) -> String {
     guard !hidesNothing else { return text }
     var result = text
@@ -78,12 +78,12 @@ extension Redaction {
     return result
   }
 
-  /// A way in which texts say which value belongs to which name.
+  /// A notation for a name with its value.
   private struct Named {
     let regex: TextRegex
-    /// One of these has to be in a text that it is looked for in.
+    /// Characters, one of which every match contains. Without any of them, the regex is not run.
     let marks: [Character]
-    /// Whether the value is a secret with any name.
+    /// Whether the value is a secret regardless of its name.
     var isAlwaysSecret = false
 
     func isPossible(in text: String) -> Bool { marks.isEmpty || text.contains { marks.contains($0) } }

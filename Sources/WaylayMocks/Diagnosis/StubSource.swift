@@ -13,7 +13,7 @@ extension Stub {
   ///
   /// - Parameters:
   ///   - entry: The exchange.
-  ///   - showsSecrets: Whether to write values of secret names too.
+  /// - showsSecrets: Whether to write values of secret names too.
   /// - Returns: `nil` for an exchange without a response, or whose request is not HTTP.
   public static func source(for entry: HAR.Entry, showsSecrets: Bool = false) -> String? {
     let (recorded, response) = (entry.request, entry.response)
@@ -35,9 +35,9 @@ extension Stub {
   }
 }
 
-/// A stub for a request as Swift source, ready to be pasted. Secrets are not in it.
+/// Swift source of a stub for a request, without secrets.
 enum StubSource {
-  /// Fields that the loading system sets, or that do not identify the request.
+  /// Fields set by the loading system, or that do not identify the request.
   private static let noise: Set<String> = [
     "accept-encoding", "accept-language", "connection", "content-length", "host", "user-agent", "content-type",
     "accept",
@@ -45,7 +45,7 @@ enum StubSource {
 
   /// - Parameters:
   ///   - facts: The request.
-  ///   - response: The response as source, line by line.
+  /// - response: The response as Swift source, line by line.
   static func text(for facts: RequestFacts, response: [String] = [".status(200)"]) -> String {
     var lines = SwiftSource.stub(facts.method, swift(pattern(facts.url)), response)
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
@@ -62,7 +62,7 @@ enum StubSource {
     return lines.joined(separator: "\n")
   }
 
-  /// The URL as a pattern that matches it alone; the values of secrets are left open.
+  /// A URL pattern that matches this URL; values of secrets match anything.
   private static func pattern(_ url: ParsedURL) -> String {
     let path = url.segments.map { segment in
       let text =
@@ -91,7 +91,7 @@ enum StubSource {
       let shown = Redaction.masked(json, by: nil)
       let source = swift(shown)
       guard source.count <= 1000 else { return ".present" }
-      // A number that no literal of Swift can hold stays in its text.
+      // A number too long for a Swift literal is written as JSON text.
       if shown == json, json.hasLongNumber { return ".json(parsing: \(swift(json.description)))" }
       guard !shown.hasLongNumber else { return ".present" }
       return shown == json ? ".json(\(source))" : ".jsonSubset(\(source))"
@@ -135,7 +135,7 @@ enum StubSource {
 }
 
 extension JSONValue {
-  /// Whether a number in it loses digits as a literal of Swift.
+  /// Whether a number loses digits as a Swift literal.
   fileprivate var hasLongNumber: Bool {
     switch kind {
     case .number: (int.map(JSONValue.init(_:)) ?? double.map(JSONValue.init(_:))) != self

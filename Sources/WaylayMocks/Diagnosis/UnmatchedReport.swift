@@ -1,10 +1,9 @@
 extension MockInterceptor {
-  /// How many stubs a report shows.
   private static let shownStubs = 3
 
   /// The report of a request that no stub answered, with the closest stubs.
   ///
-  /// - Parameter sender: The request whose response led to this one.
+  /// - Parameter sender: The request whose response redirected to this one.
   func unmatchedReport(_ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?) -> String {
     let entries = layers.flatMap { layer in layer.state.withLock { $0.entries } }
     let request = "\(facts.method) \(Redaction.shown(facts.url.url))"
@@ -41,8 +40,7 @@ extension MockInterceptor {
 
   /// The closest stubs, the nearest first; among equally close ones, the newest first.
   ///
-  /// Conditions are compared, and differences described, which takes time, only for stubs whose
-  /// method and URL are near enough.
+  /// Computing all differences is slow, so it is done only for stubs whose method and URL are close enough.
   private static func nearest(
     to facts: RequestFacts, among entries: [StubEntry]
   ) -> [(stub: Stub, mismatches: [Mismatch])] {
@@ -62,7 +60,7 @@ extension MockInterceptor {
 }
 
 extension Spent {
-  /// Why the stub does not answer.
+  /// The reason why the stub did not answer.
   var explanation: String {
     guard !isRemoved else { return "matched, but was removed while the request was in flight." }
     let limit = entry.stub.life.maximum ?? 0
@@ -77,9 +75,9 @@ extension MockInterceptor {
   var layers: [MockInterceptor] { [self] + (outer?.layers ?? []) }
 }
 
-/// A stub that matches a request and does not answer it.
+/// A stub that matches a request but no longer answers.
 struct Spent: Error {
   let entry: StubEntry
-  /// Whether it was removed while the request was being matched; it has answered as often as it may otherwise.
+  /// Whether the stub was removed during matching; otherwise its count is used up.
   let isRemoved: Bool
 }

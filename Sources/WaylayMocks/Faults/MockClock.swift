@@ -10,7 +10,7 @@
 /// ```
 ///
 /// A clock made with ``init(isAutomatic:)`` advances by itself, at once, whenever a task sleeps. Use a manual clock
-/// to examine what happens before the time is up, an automatic one if only the response matters. The clock drives the
+/// to examine the state before a deadline, an automatic one if only the response matters. The clock drives the
 /// delays of mocks, not the timeouts of the loading system, which are real.
 public final class MockClock: Clock, Sendable {
   /// A point in time of a ``MockClock``.
@@ -66,7 +66,7 @@ public final class MockClock: Clock, Sendable {
   /// The number of sleepers waiting for the time to advance.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// When the first of the sleepers is to wake.
+  /// The earliest deadline of the sleepers.
   package var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.deadline).min() } }
 
   /// Sleeps until the deadline.
@@ -140,7 +140,7 @@ public final class MockClock: Clock, Sendable {
 }
 
 extension MockClock.State {
-  /// Those who wait for as many sleepers as there are now.
+  /// Removes and returns the waiters whose number of sleepers is reached.
   fileprivate mutating func takeWaiters() -> [Promise<Void>] {
     let count = sleepers.count
     defer { waiters.removeAll { $0.count <= count } }

@@ -39,7 +39,7 @@ extension MockResponse {
 }
 
 extension TransportError.Phase {
-  /// How far an exchange has come that fails with `code`.
+  /// The phase of an exchange that fails with `code`.
   fileprivate static func of(_ code: URLError.Code) -> TransportError.Phase {
     switch code {
     case .cannotFindHost, .dnsLookupFailed: .resolving

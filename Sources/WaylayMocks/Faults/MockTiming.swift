@@ -55,7 +55,7 @@ extension MockResponse {
     /// After the given numbers of bytes.
     public static func at(_ positions: Int...) -> Chunking { Chunking(positions: positions.sorted()) }
 
-    /// The most bytes of the piece that begins after so many.
+    /// The maximum length of the piece that begins at offset `count`.
     func length(after count: Int) -> Int {
       guard let positions else { return 1 }
       return positions.first { $0 > count }.map { $0 - count } ?? .max
@@ -73,7 +73,7 @@ extension MockResponse {
 }
 
 extension Duration {
-  /// What is wrong with it as a delay, if anything is.
+  /// The error for an invalid delay, if any.
   var delayDefect: MockError? {
     guard self < .zero else { return nil }
     return MockError(.invalidTiming, "a delay of \(self) is below zero: use .zero or more.")
@@ -96,10 +96,10 @@ struct MockTiming: Sendable {
   var chunking: MockResponse.Chunking?
   var network: NetworkProfile?
 
-  /// Whether everything comes at once.
+  /// Whether nothing delays the response.
   var isImmediate: Bool { firstByte == nil && !pacesBody && network == nil }
 
-  /// Whether the body takes a time of its own.
+  /// Whether the body is delayed separately from the head.
   var pacesBody: Bool {
     total != nil || bandwidth != nil || pause != nil || network != nil || !schedule.isEmpty || chunking != nil
   }
@@ -114,7 +114,7 @@ struct MockTiming: Sendable {
     try await stopwatch.sleep(until: time)
   }
 
-  /// The times of one body; `length` is its number of bytes, where it is known.
+  /// The schedule of one body; `length` is its number of bytes, if known.
   func pace(_ stopwatch: Stopwatch, length: Int64?, _ random: SeededRandom) -> Pace {
     let start = stopwatch.elapsed()
     let end = total?.upToAYear

@@ -9,23 +9,23 @@ public import WaylayHAR
 /// }
 /// ```
 public struct MockRequest: Sendable {
-  /// What the history knows of a request.
+  /// Data of a request in the history.
   struct Record: Sendable {
-    /// The stub that answered, until it is removed: what it holds is then free.
+    /// The stub that answered; dropped once the stub is removed, to free its memory.
     private(set) var entry: StubEntry?
-    /// The number and the place of that stub, if there is one.
+    /// The number and location of that stub, if any.
     let stub: (number: Int, location: MockSourceLocation)?
-    /// Whether the stub that answered is one of the mock's own, and not of an outer mock.
+    /// Whether the answering stub belongs to this mock, not to an outer mock.
     let isOwn: Bool
-    /// The names whose values may be shown.
+    /// Names whose values reports may show.
     let shownNames: Set<String>
-    /// What became of it.
+    /// The response or the error.
     let outcome: MockOutcome?
 
     fileprivate mutating func forgetRemovedStub() { if entry?.isRemoved == true { entry = nil } }
   }
 
-  /// The request, whose body can be read again.
+  /// The request, with a replayable body.
   public let request: InterceptedRequest
   /// The whole body, for any kind of task: data, file or stream.
   public let body: Data
@@ -61,7 +61,7 @@ public struct MockRequest: Sendable {
 
   /// Decodes the body from JSON.
   ///
-  /// - Throws: What the decoder throws.
+  /// - Throws: The decoder's error.
   public func json<Value: Decodable>(
     _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
@@ -84,13 +84,13 @@ extension MockRequest: CustomStringConvertible {
 }
 
 extension MockRequest {
-  /// Drops its stub, if that was removed.
+  /// Drops the stub if it was removed.
   mutating func forgetRemovedStub() { record?.forgetRemovedStub() }
 
   var facts: RequestFacts { RequestFacts(request, body: body) }
 
-  /// Whether the response to this one led to another request: an earlier hop of the same load, or, where the loading
-  /// system makes a load of each hop, a redirect to its URL.
+  /// Whether the response to this request may have led to `next`: an earlier hop of the same load, or, where the
+  /// loading system starts a new load per hop, a redirect to its URL.
   func mayHaveSent(_ next: RequestFacts) -> Bool {
     guard let stub = record?.entry?.stub else { return false }
     if request.id == next.request.id { return request.hop < next.request.hop }
@@ -123,7 +123,7 @@ extension MockRequest {
     harEntry.request.curlCommand(isMultiline: isMultiline)
   }
 
-  /// The request as a command, unless that is long, for a report.
+  /// The request as a `curl` command for a report; `nil` for a long body.
   var repetition: String? { body.count > 2048 ? nil : curlCommand(isMultiline: false) }
 
   var redaction: Redaction { Redaction.standard.showing(record?.shownNames ?? []) }
@@ -141,7 +141,7 @@ extension Redaction {
 extension MockInterceptor {
   /// All exchanges of the history as an HTTP archive, without secrets.
   ///
-  /// - Parameter redaction: What is a secret; by default the standard names, but for those that the options show.
+  /// - Parameter redaction: The secrets to remove; by default the standard names, except those that the options show.
   package func traffic(redaction: Redaction?) -> HAR {
     (redaction ?? .standard).showing(shownNames).redacted(HAR(entries: received.map(\.entry)))
   }

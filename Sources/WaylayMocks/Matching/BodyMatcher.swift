@@ -87,7 +87,7 @@ public struct BodyMatcher: Sendable {
   }
 
   /// JSON that contains at least these members, at every depth. Arrays are compared element by element; if their order
-  /// is ignored, they may have other elements too.
+  /// is ignored, they may have further elements.
   public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool = false) -> BodyMatcher {
     BodyMatcher(.json(value, JSONComparison(ignoresOrder: ignoringArrayOrder, ignoresExtras: true)))
   }
@@ -108,7 +108,7 @@ public struct BodyMatcher: Sendable {
   /// JSON with the given value at a path.
   ///
   /// - Parameters:
-  ///   - path: A path such as `$.items[0].name`; `[*]` stands for every element, at least one of which must match.
+  /// - path: A path such as `$.items[0].name`; `[*]` matches every element, and at least one must have the value.
   ///   - value: The value.
   public static func jsonPath(_ path: String, equals value: JSONValue) -> BodyMatcher {
     make { () throws(MockError) in .jsonPath(try JSONPath(path), value) }

@@ -1,11 +1,10 @@
-/// How two JSON values are compared: as the same JSON, or with the order of arrays or what is additional left out.
+/// A comparison of two JSON values: exact, without array order, or as a subset.
 struct JSONComparison: Sendable {
-  /// Whether the order of arrays does not count.
   var ignoresOrder = false
-  /// Whether members may be there that are not wanted, and, where the order does not count, elements.
+  /// Whether additional members are accepted, and, if array order is ignored, additional elements.
   var ignoresExtras = false
 
-  /// Whether a value is what is wanted.
+  /// Whether `actual` matches `wanted`.
   func accepts(_ actual: JSONValue, _ wanted: JSONValue) -> Bool {
     if let members = actual.byName, let wanted = wanted.byName {
       guard ignoresExtras || members.count == wanted.count else { return false }
@@ -27,11 +26,11 @@ struct JSONComparison: Sendable {
 // MARK: Differences, for reports
 
 extension JSONComparison {
-  /// Where one value differs from what was expected of it.
+  /// A place where a JSON value differs from the expected one.
   struct Difference {
-    /// The place, as in `$.items[0].name`.
+    /// The JSON path, as in `$.items[0].name`.
     let path: String
-    /// What was expected there, and what was there; secrets are masked.
+    /// Both values as text; secrets are masked.
     let expected: String
     let actual: String
 
@@ -40,11 +39,11 @@ extension JSONComparison {
     }
   }
 
-  /// Where a value differs from `expected`.
+  /// The differences between a value and `expected`.
   ///
   /// - Parameters:
-  ///   - path: Where the value stands.
-  ///   - isSecret: Whether it is below a name that says it is a secret.
+  /// - path: The JSON path of both values.
+  /// - isSecret: Whether a parent's name indicates a secret.
   func differences(
     _ actual: JSONValue, _ expected: JSONValue, at path: String = "$", isSecret: Bool = false
   ) -> [Difference] {
@@ -104,7 +103,7 @@ extension JSONComparison {
 }
 
 extension JSONComparison.Difference {
-  /// A value in place of another; `nil` for none.
+  /// A difference between two values; `nil` for a missing one.
   init(path: String, isSecret: Bool, expected: JSONValue?, actual: JSONValue?) {
     func text(_ value: JSONValue?) -> String {
       value.map { isSecret ? Redaction.mark : Redaction.masked($0).description } ?? "nothing"
@@ -133,14 +132,14 @@ extension JSONValue {
   }
 }
 
-/// Which of the given things stands for which of the wanted ones, each for one at most, whatever their order.
+/// A bipartite matching: assigns each wanted item a different given item, regardless of order.
 struct Assignment {
-  /// For each thing given, the wanted one that it stands for.
+  /// The wanted item of each assigned given item.
   private(set) var owners: [Int: Int] = [:]
-  /// The wanted ones that nothing stands for.
+  /// Wanted items without a given item.
   private(set) var missing: [Int] = []
 
-  /// Gives each wanted thing one of its own; it may take another's when that one finds another (an augmenting path).
+  /// Finds a maximum matching by augmenting paths: a wanted item may take a given item whose owner can move.
   init(of wanted: Int, among given: Int, accepts: (_ given: Int, _ wanted: Int) -> Bool) {
     for index in 0..<wanted {
       var tried: Set<Int> = []

@@ -29,7 +29,7 @@ struct JSONPath: Sendable, CustomStringConvertible {
     }
   }
 
-  /// What stands between square brackets; `rest` begins after the opening one.
+  /// Parses the text between square brackets; `rest` begins after the opening bracket.
   private static func bracket(_ rest: inout Substring) -> Step? {
     if let quote = rest.first, quote == "\"" || quote == "'" {
       guard let end = rest.dropFirst().firstIndex(of: quote) else { return nil }
@@ -49,24 +49,24 @@ struct JSONPath: Sendable, CustomStringConvertible {
       .invalidPattern, "the JSON path \"\(text)\" cannot be parsed: \(reason). Write it as in \"$.items[0].name\".")
   }
 
-  /// Whether it leads to, or through, what is a secret by its name.
+  /// Whether a member name in the path indicates a secret.
   var leadsToSecret: Bool {
     steps.contains { if case .member(let name) = $0 { Redaction.hides(name) } else { false } }
   }
 
-  /// The values the path leads to, as a report shows them.
+  /// The values at the path, redacted for a report.
   func shownValues(in root: JSONValue) -> String {
     let found = values(in: root)
     guard !found.isEmpty else { return "nothing" }
-    // A value knows its name in its parent alone, so the parents are masked.
+    // Values are redacted by member name, so mask the root before selecting from it.
     let shown = leadsToSecret ? [] : values(in: Redaction.masked(root))
     return shown.isEmpty ? Redaction.mark : Excerpt.of(shown.map(\.description).joined(separator: ", "))
   }
 
-  /// A value that is expected there, as a report shows it.
+  /// An expected value at this path, redacted for a report.
   func shown(_ value: JSONValue) -> String { leadsToSecret ? Redaction.mark : Redaction.masked(value).description }
 
-  /// The values the path leads to; a negative index counts from the end.
+  /// The values at the path; a negative index counts from the end.
   func values(in root: JSONValue) -> [JSONValue] {
     steps.reduce([root]) { values, step in
       values.flatMap { node -> [JSONValue] in

@@ -10,7 +10,7 @@ enum MultipartForm {
     let body: Data
   }
 
-  /// The parts of a body; `nil` when `type` is no multipart type, or the body is not what it says.
+  /// The parts of a body; `nil` if `type` is not a multipart type or the body is malformed.
   static func parts(of body: Data, type: String) -> [Part]? {
     guard type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type), !boundary.isEmpty
     else { return nil }
@@ -76,14 +76,14 @@ enum MultipartForm {
   }
 }
 
-/// What is wanted of one part of a multipart form.
+/// A pattern for one part of a multipart form.
 struct PartPattern: Sendable {
   let name: String
   let body: BodyMatcher
 
-  /// What is different about a request's part; nothing when it is what is wanted.
+  /// The differences between a part and the pattern; none if it matches.
   ///
-  /// - Parameter facts: The part as if it were a request.
+  /// - Parameter facts: The part, wrapped in a request.
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     if body.matches(facts) { return [] }
     if Redaction.hides(name) {
@@ -102,7 +102,7 @@ struct PartPattern: Sendable {
 }
 
 extension PartPattern {
-  /// Whether the parts of a request, in whatever order, are what is wanted.
+  /// Whether the parts of a request match these patterns, in any order.
   static func matches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> Bool {
     guard let parts = facts.multipart, isExact ? parts.count == wanted.count : parts.count >= wanted.count else {
       return false
@@ -124,7 +124,7 @@ extension PartPattern {
     var found: [Mismatch] = []
     for index in assignment.missing {
       let pattern = wanted[index]
-      // The part of that name which nobody else wants is most likely the one that was meant.
+      // A part of the same name that matched no pattern is most likely the intended one.
       if let place = rest.firstIndex(where: { parts[$0].name == pattern.name }) {
         let position = rest.remove(at: place)
         found += pattern.mismatches(details[position])
@@ -154,10 +154,10 @@ extension PartPattern: CustomStringConvertible {
 }
 
 extension MultipartForm.Part {
-  /// The part as a report shows it.
+  /// The part, redacted for a report.
   var shown: String { "\(name): " + (filename.map { "the file \($0), " } ?? "") + shownBody }
 
-  /// Its bytes as a report shows them.
+  /// The part's body, redacted for a report.
   var shownBody: String {
     if Redaction.hides(name) { return Redaction.mark }
     guard filename == nil, let text = String(data: body, encoding: .utf8) else { return "\(body.count) bytes" }
@@ -174,7 +174,7 @@ extension MockRequest {
   /// let fields = try mock.requests(.post, "/login").only().form([String: String].self)
   /// ```
   ///
-  /// - Throws: `MockError.invalidForm` for a body of another media type; what the decoder throws.
+  /// - Throws: `MockError.invalidForm` for a body of another media type; the decoder's error.
   public func form<Value: Decodable>(
     _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
@@ -187,7 +187,7 @@ extension MockRequest {
     }
     var fields: [String: FormField] = [:]
     for item in QueryItems(text).items { fields[item.name, default: FormField()].values.append(item.value ?? "") }
-    // A form has texts alone. Where the type wants something else, that is what the text is read as, field by field.
+    // Form values are text. On a type mismatch, read that field another way (number, Boolean, list) and decode again.
     while true {
       let object = JSONValue(.object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.node) }))
       do { return try decoder.decode(type, from: Data(object.description.utf8)) } catch DecodingError.typeMismatch(
@@ -201,10 +201,10 @@ extension MockRequest {
   }
 }
 
-/// The values of a form's field, and what they are read as.
+/// The values of a form field, and how to decode them.
 private struct FormField {
   var values: [String] = []
-  /// Reads literals in place of texts, and a list even of one value.
+  /// Whether to read texts as JSON literals, and a single value as a list.
   var (readsLiterals, readsList) = (false, false)
 
   var node: JSONValue {
@@ -217,7 +217,7 @@ private struct FormField {
     return nodes.count == 1 && !readsList ? nodes[0] : JSONValue(.array(nodes))
   }
 
-  /// Goes on to the next way of reading; `false` when there is none.
+  /// Switches to the next combination; `false` after the last.
   mutating func readDifferently() -> Bool {
     if readsLiterals, readsList { return false }
     (readsLiterals, readsList) = (!readsLiterals, readsList || readsLiterals)

@@ -1,17 +1,17 @@
-/// Which paths a pattern is for, segment by segment.
+/// A pattern for paths, segment by segment.
 struct PathPattern: Sendable {
   enum Segment: Sendable {
     case literal(String)
-    /// One segment, whatever it says.
+    /// One segment with any non-empty text.
     case any(name: String?)
-    /// One segment that an expression covers.
+    /// One segment that matches an expression.
     case expression(TextRegex, written: String)
     /// Any number of segments.
     case rest
   }
 
   let segments: [Segment]
-  /// Whether a segment stands for any number of them, so that the others have no fixed places.
+  /// Whether a segment matches any number of segments, so that positions are not fixed.
   private let hasRest: Bool
 
   init(literally segments: [String]) {
@@ -96,14 +96,14 @@ extension PathPattern.Segment {
     }
   }
 
-  /// The end of the name after a colon; `nil` when there is no name, and the colon stands for itself.
+  /// The end of the name after a colon; `nil` without a name: the colon is then literal.
   private static func nameEnd(in text: Substring) -> Substring.Index? {
     let name = text.dropFirst()
     guard let first = name.first, first.isASCII, first.isLetter || first == "_" else { return nil }
     return name.firstIndex { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) } ?? name.endIndex
   }
 
-  /// Groups are named by letters and digits alone.
+  /// Group names of a regular expression allow letters and digits only.
   private static func groupName(_ name: Substring) -> String {
     String(name).replacing("_", with: "U5F")
   }
@@ -132,7 +132,7 @@ extension PathPattern.Segment {
     switch self {
     case .literal(let literal): return literal == text
     case .any(let name):
-      // A name and a star stand for something.
+      // A name and a star match non-empty text only.
       guard !text.isEmpty else { return false }
       if let name { parameters[name] = text }
       return true
@@ -146,10 +146,10 @@ extension PathPattern.Segment {
   }
 }
 
-/// The regular expressions in a path pattern, as in `/users/:id(\d+)`: what stands in their brackets is no slash and no
-/// question mark.
+/// Regular expressions in a path pattern, as in `/users/:id(\d+)`. A slash or question mark inside the brackets does
+/// not end the segment or the path.
 enum PathExpressions {
-  /// The first place of a character outside of expressions.
+  /// The index of a character outside of expressions.
   static func first(_ character: Character, in text: Substring) -> Substring.Index? {
     var index = text.startIndex
     while index < text.endIndex {
@@ -159,7 +159,7 @@ enum PathExpressions {
     return nil
   }
 
-  /// The parts between slashes.
+  /// The parts between slashes outside of expressions.
   static func split(_ text: Substring) -> [Substring] {
     var parts: [Substring] = []
     var rest = text
@@ -170,7 +170,7 @@ enum PathExpressions {
     return parts + [rest]
   }
 
-  /// The place of the bracket that closes the one `text` begins with; `nil` when none does.
+  /// The index of the bracket that closes the opening bracket of `text`; `nil` if it is unbalanced.
   static func end(of text: Substring) -> Substring.Index? {
     var depth = 0
     var isEscaped = false
@@ -190,7 +190,7 @@ enum PathExpressions {
     return nil
   }
 
-  /// The place after this one, and after the expression that begins here.
+  /// The next index, skipping an expression that begins here.
   private static func next(_ index: Substring.Index, in text: Substring) -> Substring.Index {
     let after = text.index(after: index)
     guard text[index] == ":", let first = text[after...].first, first.isLetter || first == "_" else { return after }

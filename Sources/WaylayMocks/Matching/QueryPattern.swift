@@ -1,4 +1,4 @@
-/// Which queries a pattern is for.
+/// A pattern for queries.
 struct QueryPattern: Sendable {
   enum Value: Sendable, Equatable {
     case any
@@ -10,9 +10,9 @@ struct QueryPattern: Sendable {
     var values: [Value]
   }
 
-  /// By name, each name once.
+  /// One per name.
   private(set) var expectations: [Expectation] = []
-  /// Whether there may be no other items.
+  /// Whether further items are rejected.
   let isExact: Bool
 
   init(_ items: [(name: String, value: Value)], isExact: Bool) {
@@ -20,7 +20,7 @@ struct QueryPattern: Sendable {
     for item in items { add(item.name, item.value) }
   }
 
-  /// What stands after the question mark of a pattern: a star is any value.
+  /// Parses the query of a URL pattern; a star matches any value.
   init(pattern: Substring, of text: String) throws(MockError) {
     isExact = true
     for part in pattern.split(separator: "&") {
@@ -50,7 +50,7 @@ struct QueryPattern: Sendable {
 }
 
 extension QueryPattern.Expectation {
-  /// Whether the values of a request are these, in this order; among others, unless they are to be exact.
+  /// Whether the values occur in this order; with `isExact`, without further values.
   func matches(_ actual: [String?], isExact: Bool) -> Bool {
     if isExact, actual.count != values.count { return false }
     var rest = actual[...]
@@ -89,13 +89,13 @@ extension QueryPattern.Value {
   }
 }
 
-/// The items of a query or a form in their order, percent-encoded octets decoded; `+` stands for a space (WHATWG URL,
-/// section 5.1). An item without `=` has no value, which differs from an empty one.
+/// The items of a query or form in order, percent-decoded, with `+` as a space (WHATWG URL, section 5.1). An item
+/// without `=` has no value, which differs from an empty one.
 struct QueryItems: Sendable, Hashable {
   struct Item: Sendable, Hashable {
     let name: String
     let value: String?
-    /// The value as it was written, where that says in which way a space or a plus sign was.
+    /// The raw text of the value, if it contains a space or plus sign.
     var written: String?
 
     static func == (one: Item, other: Item) -> Bool { one.name == other.name && one.value == other.value }
@@ -124,12 +124,12 @@ extension QueryItems {
     }
   }
 
-  /// The values of a name, in their order.
+  /// The values of a name, in order.
   func values(of name: String) -> [String?] {
     items.filter { $0.name == name }.map(\.value)
   }
 
-  /// The same items by name, those of one name in their order.
+  /// The items sorted by name, stably.
   var sortedByName: QueryItems {
     guard items.count > 1 else { return self }
     return QueryItems(

@@ -1,12 +1,12 @@
-/// A request taken apart for matching, once for all stubs.
+/// A request parsed for matching, once for all stubs.
 ///
-/// Used by the one task that loads the request; what is costly is made when the first condition asks for it.
+/// Used only by the task that loads the request; expensive properties are lazy.
 final class RequestFacts {
   let request: InterceptedRequest
   let url: ParsedURL
   let method: String
   let body: Data
-  /// What becomes of it; `nil` for one that is only looked at.
+  /// Records the response or error; `nil` if the request is not being loaded.
   let outcome: MockOutcome?
 
   init(_ request: InterceptedRequest, body: Data, _ outcome: MockOutcome? = nil) {
@@ -21,20 +21,19 @@ final class RequestFacts {
   lazy var json: JSONValue? = try? JSONValue(reading: body)
   lazy var form = QueryItems(String(decoding: body, as: UTF8.self))
   lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: field("Content-Type") ?? "")
-  /// Each part of a multipart form as if it were a request.
+  /// Each part of a multipart form, wrapped in a request.
   lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
     var request = InterceptedRequest(.post, request.url, body: .data(part.body))
     request.fields[.contentType] = part.contentType
     return RequestFacts(request, body: part.body)
   }
 
-  /// The value of a header field, whatever the case of its name.
   func field(_ name: String) -> String? { request.headerValue(name) }
 
-  /// Whether the body says that it is a form.
+  /// Whether `Content-Type` names a form.
   var statesForm: Bool { field("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false }
 
-  /// Whether the body may be a form: the loading system calls what has no media type one.
+  /// Whether the body may be a form: the loading system adds the form's media type to a body without one.
   var mayBeForm: Bool { field("Content-Type") == nil || statesForm }
 }
 
@@ -43,18 +42,18 @@ extension InterceptedRequest {
   func headerValue(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 }
 
-/// A URL taken apart for matching, in the form that equal URLs share: percent-encoded octets decoded part by part, the
-/// host in lower case and in A-labels, the port of the scheme where none is written.
+/// A URL parsed and normalized for matching: percent-encoded octets decoded part by part, the host in lower case and
+/// A-labels, the default port of the scheme filled in.
 struct ParsedURL: Sendable {
   let url: URL
   var scheme = ""
   var host = ""
-  /// The port, or the scheme's; 0 where there is neither.
+  /// The port, or the scheme's default; 0 without either.
   var port = 0
-  /// What stands between the slashes; the last is empty when the path ends in one. `/` and no path at all are one empty
+  /// The decoded path segments. A trailing slash gives an empty last segment; `/` and an empty path are one empty
   /// segment.
   var segments: [String] = []
-  /// What stands after the question mark, as written; `nil` without one.
+  /// The raw query without its question mark; `nil` without one.
   var query: String?
 
   init(_ url: URL) {
@@ -126,8 +125,7 @@ struct ParsedURL: Sendable {
 
 /// Percent-encoded octets (RFC 3986, section 2.1).
 enum PercentCoding {
-  /// The text that `bytes` stand for. A percent sign without two digits after it stands for itself; what is not UTF-8
-  /// is repaired.
+  /// Decodes `bytes`. A percent sign without two hexadecimal digits stays; invalid UTF-8 is repaired.
   static func decoded<Bytes: BidirectionalCollection>(_ bytes: Bytes, plusIsSpace: Bool = false) -> String
   where Bytes.Element == UInt8 {
     guard bytes.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {

@@ -1,4 +1,4 @@
-/// A condition on a request, which can be combined with others.
+/// A condition on a request, which can be combined with further conditions.
 ///
 /// ```swift
 /// let beta: RequestMatcher = .field("X-Beta") && (.query("page") || !.body(.empty))
@@ -33,7 +33,7 @@ public struct RequestMatcher: Sendable {
     RequestMatcher(kind: .url(url.urlPattern))
   }
 
-  /// Requests with that query item, among others; `nil` is an item without `=`.
+  /// Requests with that query item; further items are allowed. `nil` is an item without `=`.
   public static func query(_ name: String, _ value: String?) -> RequestMatcher {
     RequestMatcher(kind: .query(QueryPattern([(name, .exactly(value))], isExact: false)))
   }
@@ -108,7 +108,7 @@ extension RequestMatcher {
     }
   }
 
-  /// What is wrong with the condition.
+  /// Mistakes in the condition.
   var problems: [MockError] {
     switch kind {
     case .url(let pattern): [pattern.problem].compactMap { $0 }
@@ -120,7 +120,7 @@ extension RequestMatcher {
     }
   }
 
-  /// Whether it runs a closure of the caller's.
+  /// Whether the condition runs a predicate of the stub's author.
   var runsForeignCode: Bool {
     switch kind {
     case .predicate: true
@@ -132,7 +132,7 @@ extension RequestMatcher {
 }
 
 extension RequestMatcher {
-  /// A text that conditions share which say the same. What is secret in a description tells conditions apart here.
+  /// The same text for equal conditions. Secrets are included, since they distinguish conditions.
   var identity: String { Redaction.$hidesNothing.withValue(true) { description } }
 }
 

@@ -33,7 +33,7 @@ public struct RequestPattern: Sendable {
     return copy
   }
 
-  /// Adds a condition. Those that run a closure come last: they are evaluated when everything else fits.
+  /// Adds a condition. Predicates come last: they run only if all other conditions match.
   mutating func add(_ condition: RequestMatcher) {
     let position =
       condition.runsForeignCode
@@ -41,13 +41,13 @@ public struct RequestPattern: Sendable {
     conditions.insert(condition, at: position)
   }
 
-  /// What is wrong with the pattern.
+  /// Mistakes in the pattern.
   var problems: [MockError] { [url.problem].compactMap { $0 } + conditions.flatMap(\.problems) }
 
-  /// Whether it runs a closure of the caller's.
+  /// Whether a condition runs a predicate of the stub's author.
   var runsForeignCode: Bool { conditions.contains(where: \.runsForeignCode) }
 
-  /// Whether a request matches; fills in the values of the URL's names.
+  /// Whether a request matches; adds the values of the URL's named parameters.
   func matches(_ facts: RequestFacts, _ parameters: inout [String: String]) -> Bool {
     guard method == nil || method == facts.method, url.matches(facts.url, &parameters) else { return false }
     return conditions.isEmpty || conditions.allSatisfy { $0.matches(facts, parameters) }
@@ -143,7 +143,7 @@ extension URLPattern {
 }
 
 extension URLPattern {
-  /// The pattern as reports show it: without user, password and the secrets of its query.
+  /// The pattern as shown in reports: without user, password and the secrets of its query.
   var shown: String {
     guard regex == nil else { return description }
     var text = description
@@ -160,7 +160,7 @@ extension URLPattern {
 }
 
 extension ParsedURL {
-  /// The query's items. Parsed anew each time: only patterns that name some ask for them.
+  /// The query's items. Not cached: only patterns with query items need them.
   var items: QueryItems { QueryItems(query ?? "") }
 }
 
@@ -242,7 +242,7 @@ extension URLPattern {
     if authority.isEmpty, written.isEmpty, query == nil {
       throw Self.invalid(text, "it is empty: write a path such as \"/users/:id\", a URL, or .any.")
     }
-    // An origin alone is its root; a query alone is for any path.
+    // An origin without a path matches the root; a query without a path matches any path.
     if !authority.isEmpty || !written.isEmpty { path = try PathPattern(pattern: written, of: text) }
   }
 
@@ -261,7 +261,7 @@ extension URLPattern {
       }
       name = name[..<colon]
     }
-    // `users/:id` would otherwise be a host named "users".
+    // Otherwise `users/:id` would be a host named "users".
     guard
       hasScheme || name == "localhost" || name.contains(".") || name.contains("*") || name.hasPrefix("[")
         || port != .schemeDefault
@@ -280,10 +280,10 @@ extension URLPattern {
 }
 
 extension URLPattern {
-  /// Parses a pattern in which every character stands for itself, as most do: an origin and a path, or a path alone.
-  /// Byte by byte, because suites make stubs by the thousand.
+  /// Parses a pattern without special characters, the most common kind: an origin and a path, or only a path. It works
+  /// on bytes, because suites make thousands of stubs.
   ///
-  /// - Returns: Whether it was one. If not, nothing has changed.
+  /// - Returns: Whether the pattern was plain; otherwise the value is unchanged.
   mutating func parsePlain(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
@@ -326,12 +326,12 @@ extension URLPattern {
   }
 }
 
-/// Which hosts a stub is for: a `HostPattern`, or what the URL patterns of stubs have beyond it.
+/// The host part of a stub's URL pattern: a `HostPattern`, or one of the extensions for stubs.
 enum StubHost: Sendable {
   case pattern(HostPattern)
-  /// The host of a URL, in the form in which hosts are compared.
+  /// The host of a URL, normalized for comparison.
   case literal(String)
-  /// Any text in place of each star, within a label.
+  /// A label with stars, each of which matches any text within the label.
   case glob(TextRegex, String)
 
   /// Parses the host of a pattern, without its port.
@@ -354,7 +354,7 @@ enum StubHost: Sendable {
       return
     }
     do throws(WaylayError) {
-      // As in a URL, octets may be percent-encoded; a star that is stands for itself, and no host has one.
+      // Decode percent-encoded octets, as in a URL. An encoded star is a literal star, which matches no host.
       let host = text == "**" ? "*" : PercentCoding.decoded(String(text))
       self = .pattern(try HostPattern(stars == 0 && host.contains("*") ? String(text) : host))
     } catch {
@@ -368,7 +368,7 @@ enum StubHost: Sendable {
     return .pattern(pattern)
   }()
 
-  /// The one host that it is for; `nil` where it is for many.
+  /// The host if the pattern matches exactly one; otherwise `nil`.
   var exactHost: String? {
     switch self {
     case .pattern(let pattern): pattern.exactHost
@@ -377,7 +377,7 @@ enum StubHost: Sendable {
     }
   }
 
-  /// Whether it is for a host, given in the form in which hosts are compared.
+  /// Whether the pattern matches a host, normalized for comparison.
   func matches(_ host: String) -> Bool {
     switch self {
     case .pattern(let pattern): pattern.matches(comparable: host, port: nil)

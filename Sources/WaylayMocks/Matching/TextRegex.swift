@@ -1,4 +1,4 @@
-/// A regular expression that was compiled when it was written down; one that cannot be compiled keeps the reason.
+/// A regular expression, compiled at initialization; `problem` has the compiler's error.
 ///
 /// `NSRegularExpression` rather than `Regex`, because it is documented to be safe to use from any thread and `Regex` is
 /// not `Sendable`.
@@ -24,7 +24,7 @@ struct TextRegex: Sendable, CustomStringConvertible {
 
   var description: String { "/\(pattern)/" }
 
-  /// Whether the expression is found in `text`; fills in the values of its named groups.
+  /// Whether the expression matches in `text`; adds the values of its named groups.
   func matches(_ text: String, whole isWhole: Bool = false, _ parameters: inout [String: String]) -> Bool {
     let all = NSRange(text.startIndex..., in: text)
     guard let found = compiled?.firstMatch(in: text, options: isWhole ? .anchored : [], range: all),
@@ -40,7 +40,7 @@ struct TextRegex: Sendable, CustomStringConvertible {
     compiled?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
   }
 
-  /// Every place where the expression is found, one after the other.
+  /// All matches, in order.
   func all(in text: String) -> [NSTextCheckingResult] {
     compiled?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []
   }

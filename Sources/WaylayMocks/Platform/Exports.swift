@@ -1,9 +1,8 @@
-// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module,
-// and by files that import it.
+// The core's exports (Foundation, the URL loading system, HTTPTypes, Logging) are visible in every file of this module,
+// and in files that import it.
 @_exported public import WaylayCore
 
-// What stubs respond with, and what bodies are compared with, is written as JSON; reports and cassettes take secrets out
-// by one set of rules.
+// Stubs and body matchers use JSON values; reports and cassettes share one set of redaction rules.
 @_exported public import protocol WaylayHAR.JSONConvertible
 @_exported public import struct WaylayHAR.JSONLiteral
 @_exported public import struct WaylayHAR.JSONValue

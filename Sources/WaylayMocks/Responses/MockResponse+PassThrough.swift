@@ -88,14 +88,14 @@ extension MockResponse {
       var merged = response
       let text = Data(original.merging(patch).description.utf8)
       merged.body = .data(text)
-      // What described the bytes as they were (RFC 9110, section 8) describes them no more.
+      // Fields about the original bytes no longer apply (RFC 9110, section 8).
       merged.fields.removeAll { Self.fieldsOfBytes.contains($0.name.canonicalName) }
       merged.fields.append(HTTPField(name: .contentLength, value: String(text.count)))
       return merged
     }
   }
 
-  /// Fields about the very bytes of a body.
+  /// Fields that describe the exact bytes of a body.
   private static let fieldsOfBytes: Set<String> = [
     "content-digest", "content-encoding", "content-length", "content-md5", "content-range", "digest", "etag",
     "repr-digest",

@@ -18,14 +18,15 @@ extension MockResponse {
 }
 
 extension InterceptedResponse {
-  /// Cuts the response down to what `request` asks for.
+  /// Reduces the response to the range that `request` asks for.
   mutating func serveRange(of request: InterceptedRequest) {
     guard status == .ok, body.isReplayable, let length = body.length else { return }
     fields[.acceptRanges] = fields[.acceptRanges] ?? "bytes"
     guard request.method == .get, let range = request.fields[.range].map(ByteRange.init), range != .other,
       allowsRange(of: request)
     else { return }
-    // RFC 9110, section 14.1.2: the last bytes of nothing are satisfiable, and there is no Content-Range to say so.
+    // RFC 9110, section 14.1.2: a suffix range of an empty body is satisfiable, but cannot be written as a
+    // Content-Range.
     if length == 0, case .suffix(1...) = range { return }
     guard let bytes = range.bytes(of: length) else {
       status = .rangeNotSatisfiable
@@ -41,7 +42,7 @@ extension InterceptedResponse {
     body = body.slice(bytes)
   }
 
-  /// Whether `If-Range` holds (RFC 9110, section 13.1.5): it names the same representation, byte for byte.
+  /// Whether `If-Range` holds (RFC 9110, section 13.1.5): it must name the same representation, compared strongly.
   private func allowsRange(of request: InterceptedRequest) -> Bool {
     guard let condition = request.fields[.ifRange].map({ $0[...].trimmingBlanks }) else { return true }
     // An entity tag is quoted, a date is not. A weak tag never compares strongly (section 8.8.3.2).
@@ -53,7 +54,7 @@ extension InterceptedResponse {
 }
 
 extension MessageBody {
-  /// A part of a body that can be read again.
+  /// A part of a replayable body.
   func slice(_ range: Range<Int64>) -> MessageBody {
     if let data = inMemory {
       return .data(data.dropFirst(Int(range.lowerBound)).prefix(Int(range.upperBound - range.lowerBound)))
@@ -66,7 +67,7 @@ extension MessageBody {
   }
 }
 
-/// A part of a file, read as it is needed.
+/// A part of a file, read on demand.
 private struct FileSlice: AsyncSequence, Sendable {
   typealias Element = Data
   let file: URL
@@ -76,7 +77,7 @@ private struct FileSlice: AsyncSequence, Sendable {
 
   struct Iterator: AsyncIteratorProtocol {
     let file: URL
-    /// The bytes that are still to be read.
+    /// The remaining bytes.
     var range: Range<Int64>
     var handle: FileHandle?
 
@@ -104,7 +105,7 @@ private struct FileSlice: AsyncSequence, Sendable {
   }
 }
 
-/// A part of a stream that can be opened again.
+/// A part of a replayable stream.
 private struct BodySlice: AsyncSequence, Sendable {
   typealias Element = Data
   let whole: MessageBody

@@ -9,9 +9,9 @@ extension InterceptedResponse.Source {
 }
 
 extension MockResponse {
-  /// Answers a request.
+  /// Makes the response to a request.
   ///
-  /// - Throws: ``MockError`` for a mistake in the response; the failure that it simulates; `CancellationError`.
+  /// - Throws: ``MockError`` for a mistake in the response; the simulated failure; `CancellationError`.
   package func respond(
     to request: MockRequest, next: InterceptorChain.Next, in environment: MockEnvironment
   ) async throws -> InterceptedResponse {
@@ -32,7 +32,7 @@ extension MockResponse {
     return response
   }
 
-  /// The response before it is edited.
+  /// The response before edits.
   private func original(
     for request: MockRequest, _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -68,7 +68,7 @@ extension MockResponse {
     return response
   }
 
-  /// The response as HTTP has it: the requested range, no body where there is none, the length.
+  /// The response with HTTP's rules applied: the requested range, no body where HTTP allows none, the length.
   private func finished(_ response: InterceptedResponse, _ request: MockRequest) -> InterceptedResponse {
     var response = response
     if servesRanges { response.serveRange(of: request.request) }
@@ -85,7 +85,7 @@ extension MockResponse {
 }
 
 extension MockResponse.Message {
-  /// The body; a file is looked for now.
+  /// The body; a file is opened now.
   func content() throws -> MessageBody {
     switch body {
     case .message(let body): body
@@ -95,7 +95,7 @@ extension MockResponse.Message {
 }
 
 extension InterceptedResponse {
-  /// Announces more bytes than will come.
+  /// Sets a `Content-Length` greater than the body's length.
   fileprivate mutating func promise(moreThan bytes: Int) {
     let length = max(body.length ?? 0, Int64(bytes).addingReportingOverflow(1).partialValue)
     fields[.transferEncoding] = nil
@@ -103,13 +103,13 @@ extension InterceptedResponse {
   }
 }
 
-/// A response that is the same for every request, made together with its stub: sending it costs next to nothing.
+/// A response that is the same for every request, made once with its stub, which makes sending cheap.
 struct PreparedResponse: Sendable {
   let status: HTTPResponse.Status
   let fields: HTTPFields
   let body: MessageBody
-  /// The last response. Most stubs are for one URL; from the second request for it on the response is the same, and so
-  /// is its head, which takes the loading system longer to make than all else here.
+  /// The last response. Most stubs serve one URL, so later requests reuse the response and its head: making a head is
+  /// the loading system's most expensive step here.
   private let last = Locked<InterceptedResponse?>(nil)
 
   /// The response to a request; `nil` for `HEAD`, whose responses lose their bodies.
@@ -130,8 +130,8 @@ struct PreparedResponse: Sendable {
 }
 
 extension MockResponse {
-  /// The response to every request; `nil` when it depends on the request, takes time, fails, or is to be read from
-  /// somewhere.
+  /// The response to every request; `nil` if it depends on the request, takes time, fails, or has to be read from a
+  /// source.
   var prepared: PreparedResponse? {
     guard defect == nil, timing.isImmediate, bodyFault == nil, credentials == nil, !servesRanges,
       case .message(var message) = content,
@@ -151,13 +151,13 @@ extension MockResponse {
   }
 }
 
-/// What a Basic challenge asks for (RFC 7617).
+/// The expected credentials of a Basic challenge (RFC 7617).
 struct MockCredentials: Sendable {
   let user: String
   let password: String
   let realm: String
 
-  /// What is wrong with it, if anything is.
+  /// The mistake in the credentials, if any.
   var defect: MockError? {
     if user.contains(":") {
       return MockError(
@@ -168,7 +168,7 @@ struct MockCredentials: Sendable {
       .invalidResponse, "user, password and realm of Basic authentication must not contain control characters.")
   }
 
-  /// The challenge, or `nil` for a request that brings the credentials.
+  /// The challenge; `nil` for a request with the right credentials.
   func refusal(of request: InterceptedRequest) -> InterceptedResponse? {
     if let field = request.fields[.authorization], isRight(field) { return nil }
     return InterceptedResponse(
@@ -203,36 +203,36 @@ extension MockResponse {
   }
 }
 
-/// What responses take from outside: the time, chance, and the task that the code of a stub runs in.
+/// Inputs of responses: the clock, randomness, and the task context of the stubs' closures.
 package struct MockEnvironment: Sendable {
-  /// What delays wait on.
+  /// The clock of delays.
   package let clock: any Clock<Duration>
-  /// What decides which packets are lost.
+  /// The random source of packet loss.
   package let random: SeededRandom
-  /// Where the closures of stubs run; `nil` for the load's own task.
+  /// Runs the closures of stubs; `nil` runs them in the load's own task.
   package let context: TaskContext?
 
   /// Makes an environment.
   ///
   /// - Parameters:
-  ///   - clock: What delays wait on.
-  ///   - seed: The same seed loses the same packets; `nil` for other ones each time.
-  ///   - context: Where the closures of stubs run; `nil` for the load's own task.
+  /// - clock: The clock of delays.
+  /// - seed: The same seed loses the same packets; `nil` for different ones each time.
+  /// - context: Runs the closures of stubs; `nil` runs them in the load's own task.
   package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, context: TaskContext? = nil) {
     self.context = context
     self.clock = clock
     random = SeededRandom(seed: seed ?? .random(in: .min ... .max))
   }
 
-  /// Runs code of a stub's author.
+  /// Runs code of the stub's author.
   func run<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
     guard let context else { return try await operation() }
     return try await context.run(operation)
   }
 
-  /// What the closure of a stub returns.
+  /// The result of the stub's closure.
   ///
-  /// - Throws: A `URLError`, an error of a load and cancellation as they are; ``MockError`` for any other error.
+  /// - Throws: `URLError`, a load's error and cancellation unchanged; ``MockError`` for any other error.
   func response(
     computedBy compute: @escaping @Sendable (MockRequest) async throws -> MockResponse, for request: MockRequest
   ) async throws -> MockResponse {
@@ -241,7 +241,7 @@ package struct MockEnvironment: Sendable {
     {
       throw error
     } catch {
-      // What a test throws is for who reads its report.
+      // The report shows the error of the test's closure unredacted.
       let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
       throw MockError(
         .invalidResponse,
@@ -251,7 +251,7 @@ package struct MockEnvironment: Sendable {
   }
 }
 
-/// What became of a request, for whoever looks at it afterwards.
+/// The response or error of a request, for the history.
 final class MockOutcome: Sendable {
   private struct State {
     var response: InterceptedResponse?
@@ -261,19 +261,19 @@ final class MockOutcome: Sendable {
     var head: Duration?
   }
 
-  /// The most bytes that are kept of a body.
+  /// The maximum number of bytes kept of a body.
   private static let limit = 1 << 16
 
   private let started = Date()
   private let start = ContinuousClock.now
   private let state = Locked(State())
 
-  /// Keeps a response with its body, if that is not too large.
+  /// Keeps a response, with its body if that is small.
   ///
-  /// - Parameter copies: Whether to keep what is read of a body that is not there yet.
+  /// - Parameter copies: Whether to copy the body of a stream while it is read.
   func keep(_ response: InterceptedResponse, copies: Bool) -> InterceptedResponse {
     var (response, kept) = (response, response)
-    // One that holds a connection, or many bytes, is not held.
+    // Do not retain a body that holds a connection or many bytes.
     kept.body = .empty
     let data = response.body.inMemory
     let copy = copies && data == nil ? BodyCopy(limit: Self.limit) : nil
@@ -288,7 +288,7 @@ final class MockOutcome: Sendable {
 
   func fail(_ error: any Error) { state.withLock { $0.error = error } }
 
-  /// The exchange, with whatever secrets are in it.
+  /// The exchange with its secrets.
   func entry(of request: InterceptedRequest, _ body: Data) -> HAR.Entry {
     let state = state.withLock { $0 }
     var entry = HAR.Entry(

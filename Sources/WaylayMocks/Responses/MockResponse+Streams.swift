@@ -141,7 +141,7 @@ public struct ServerSentEvent: Sendable {
     return event
   }
 
-  /// What is wrong with it, if anything is.
+  /// The mistake in the event, if any.
   var defect: MockError? {
     if let mistake { return mistake }
     let breaks: (Character) -> Bool = { $0.isNewline || $0 == "\0" }
@@ -159,7 +159,7 @@ public struct ServerSentEvent: Sendable {
     return nil
   }
 
-  /// The event as it is sent, with the blank line at its end.
+  /// The encoded event with its terminating blank line.
   var encoded: Data {
     var lines: [String] = []
     if let comment { lines += Self.lines(of: comment).map { ": \($0)" } }

@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-/// What a stub answers: a response, a failure, or a recipe for one, together with its timing.
+/// The answer of a stub: a response, a failure, or a recipe for one, together with its timing.
 ///
 /// ```swift
 /// let found = MockResponse.json(["name": "Ada"]).field("ETag", "\"1\"").delay(.milliseconds(200))
@@ -14,7 +14,7 @@ public import HTTPTypes
 /// | from a file | ``file(_:type:status:)``, ``resource(_:withExtension:subdirectory:in:status:)`` |
 /// | chunk by chunk | `chunks(_:every:)`, ``stream(_:type:status:)``, `events(_:every:)` |
 /// | from the request | a closure: `Stub(.get, url) { request in … }` |
-/// | from the real response | ``passThrough``, changed by `mergingJSON(_:)`, `field(_:_:)` and others |
+/// | from the real response | ``passThrough``, changed by `mergingJSON(_:)`, `field(_:_:)` and the like |
 /// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |
 ///
 /// A mock response is a value: make it once and use it for any number of requests. A mistake in it, such as a status of
@@ -33,13 +33,13 @@ public struct MockResponse: Sendable {
     case passThrough
   }
 
-  /// A change of the response before it is sent, in the order in which they were written.
+  /// A change of the response before it is sent; changes apply in the order they are written.
   enum Edit: Sendable {
     case message(@Sendable (inout Message) -> Void)
     case response(@Sendable (InterceptedResponse, MockRequest) async throws -> InterceptedResponse)
   }
 
-  /// A response that is there already, or is filled in from files and requests.
+  /// A response that is complete, or reads its body from a file.
   struct Message: Sendable {
     var status: HTTPResponse.Status = .ok
     var fields: HTTPFields = [:]
@@ -49,7 +49,7 @@ public struct MockResponse: Sendable {
   /// Where the body of a message comes from.
   enum Body: Sendable {
     case message(MessageBody)
-    /// A file, looked for when a request comes.
+    /// A file, opened when a request arrives.
     case file(URL)
   }
 
@@ -58,14 +58,13 @@ public struct MockResponse: Sendable {
   var timing = MockTiming()
   var credentials: MockCredentials?
   var servesRanges = false
-  /// What happens to the body on its way.
+  /// The fault while the body is sent.
   var bodyFault: NetworkFault?
 
-  /// What is wrong with the response, independent of any request: a status of 99, a delay below zero. It fails every
-  /// load.
+  /// The mistake in the response, independent of any request: a status of 99, a delay below zero. It fails every load.
   package internal(set) var defect: MockError?
 
-  /// Keeps the first mistake.
+  /// Keeps the first mistake only.
   mutating func note(_ mistake: MockError?) {
     defect = defect ?? mistake
   }
@@ -80,7 +79,7 @@ public struct MockResponse: Sendable {
     return copy
   }
 
-  /// The same with a change of what comes out, made now if that is there already.
+  /// A copy with a change of the message, applied now if the message is complete.
   func edited(_ change: @escaping @Sendable (inout Message) -> Void) -> MockResponse {
     with { copy in
       if case .message(var message) = copy.content, copy.edits.isEmpty {
@@ -94,7 +93,7 @@ public struct MockResponse: Sendable {
 }
 
 extension MockResponse {
-  /// The same with a text as its body, if it has none.
+  /// A copy with a text as its body, if it has none.
   func explained(by text: String) -> MockResponse {
     guard case .message(let message) = content, case .message(let body) = message.body, body.length == 0 else {
       return self
@@ -146,7 +145,7 @@ extension MockResponse {
   ///   - encoder: The encoder, which runs at once; the default sorts keys, so that equal values give equal bytes.
   @_disfavoredOverload
   public static func json(_ value: some Encodable, status: Int = 200, encoder: JSONEncoder? = nil) -> MockResponse {
-    // Members in their order, and numbers with their digits, which an encoder does not keep.
+    // An encoder would change the order of members and the digits of numbers.
     if encoder == nil, let values = value as? [JSONValue] { return .json(values.jsonValue, status: status) }
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
@@ -228,7 +227,7 @@ extension MockResponse {
 }
 
 extension JSONEncoder {
-  /// The encoder that makes equal values equal bytes.
+  /// An encoder whose output is the same for equal values.
   static var sorted: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -246,7 +245,7 @@ extension MockResponse {
   ///   - status: The status.
   public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
     let fileType = type ?? MediaType.of(pathExtension: url.pathExtension)
-    // The length is looked up for each request: a test may write the file later.
+    // Do not cache the length: a test may write the file later.
     let response = MockResponse(content: .message(Message(body: .file(url)))).status(status)
     return fileType.map { response.field("Content-Type", $0) } ?? response
   }
@@ -274,7 +273,7 @@ extension MockResponse {
 }
 
 extension MessageBody {
-  /// A file that can be read now.
+  /// The body of a readable file.
   static func existing(_ file: URL) throws -> MessageBody {
     var isDirectory: ObjCBool = false
     let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory)

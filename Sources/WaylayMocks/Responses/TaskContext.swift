@@ -1,8 +1,8 @@
-/// The task-local values of the place where a mock's scope began, for the code of a stub's author.
+/// Captures the task-local values of the place where a mock's scope began, for closures of the stub's author.
 ///
-/// The loading system begins a load on a queue of its own, where neither the test that runs nor its scope is current:
-/// an expectation that fails in a stub's closure would belong to no test. So such code runs in tasks that inherit from
-/// one task, made where the scope began.
+/// The loading system starts loads on queues without task-local values, such as the running test: an expectation that
+/// fails in a stub's closure would belong to no test. Closures therefore run in tasks that inherit from one task, made
+/// where the scope began.
 package final class TaskContext: Sendable {
   private typealias Job = @Sendable () -> Void
 
@@ -15,7 +15,7 @@ package final class TaskContext: Sendable {
     end()
   }
 
-  /// Takes the values of the current task. Earlier operations run without them.
+  /// Captures the values of the current task. Earlier operations run without them.
   package func begin() {
     let (stream, continuation) = AsyncStream.makeStream(of: Job.self)
     jobs.withLock { $0 = continuation }

@@ -8,7 +8,7 @@ public struct MockSourceLocation: Sendable {
   public let line: UInt
   /// The column, from 1.
   public let column: UInt
-  /// The test, for a trait that the compiler does not give its place to: what is shown instead.
+  /// The test's name, shown instead of a location for a trait without `#fileID` and `#line`.
   package var test: String?
 
   /// Makes a location.

@@ -1,4 +1,4 @@
-/// A rule of a mock: which requests it matches, what it answers, and how often.
+/// A rule of a mock: the requests it matches, its responses, and its number of uses.
 ///
 /// ```swift
 /// Stub(.get, "https://api.example.com/users/:id", .json(["id": 42]))
@@ -22,11 +22,10 @@ public struct Stub: Sendable {
     case computed(@Sendable (MockRequest) async throws -> MockResponse)
   }
 
-  /// The requests the stub is for.
   var pattern: RequestPattern
   let responses: Responses
   var life = Life()
-  /// What is wrong with the stub, independent of any request.
+  /// Mistakes in the stub, independent of any request.
   package internal(set) var problems: [MockError]
   /// Where the stub was written.
   public internal(set) var location: MockSourceLocation
@@ -123,7 +122,7 @@ public struct Stub: Sendable {
       at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stub for any pattern with a list of responses.
+  /// Makes a stub for a pattern with a list of responses.
   package init(_ pattern: RequestPattern, responses: [MockResponse], at location: MockSourceLocation) {
     self.init(pattern, .listed(responses.isEmpty ? [.status(200)] : responses), at: location)
     problems += responses.compactMap(\.defect).map { $0.located(at: location) }
@@ -173,9 +172,9 @@ extension Stub: CustomStringConvertible {
 }
 
 extension Stub {
-  /// How often and in which order a stub answers.
+  /// Count and precedence of a stub.
   struct Life: Sendable {
-    /// The fewest and the most uses; `nil` for any number.
+    /// The minimum and maximum number of uses; `nil` for no limit.
     var minimum: Int?
     var maximum: Int?
     var requirement: Requirement?
@@ -239,24 +238,24 @@ extension Stub {
     }
   }
 
-  /// How many uses there must be.
+  /// The required number of uses.
   var needed: Int {
     if life.requirement == .optional { return 0 }
     return life.minimum ?? 1
   }
 
-  /// Whether the mistakes in it, if any, are in its responses alone.
+  /// Whether the pattern and the count are valid; responses may still have mistakes.
   var canMatch: Bool { pattern.problems.isEmpty && !problems.contains { $0.code == .invalidCount } }
 
-  /// Which of the listed responses belongs to the use of that number, from 0.
+  /// The index of the listed response for a use; both count from 0.
   func position(of use: Int, in count: Int) -> Int { life.cycles ? use % count : min(use, count - 1) }
 }
 
 extension Stub {
-  /// Method and URL pattern as they were written, to find the stub in its source file.
+  /// Method and URL pattern as written, to find the stub in its source file.
   package var written: (method: String?, url: String) { (pattern.method, pattern.url.description) }
 
-  /// The same stub with a better idea of where it was written.
+  /// A copy with a more precise source location.
   package func relocated(to location: MockSourceLocation) -> Stub {
     with { stub in
       stub.location = location

@@ -1,6 +1,6 @@
-/// The stubs of a mock, arranged so that a lookup meets only those whose method, host and literal path segments fit.
+/// A prefix tree of a mock's stubs by method, host and path segment: a lookup visits only stubs whose literal parts match.
 ///
-/// Reference types that change only under the mock's lock, and are read under it.
+/// The nodes are reference types, accessed only under the mock's lock.
 struct StubIndex {
   private var methods: [String: Hosts] = [:]
   private var anyMethod = Hosts()
@@ -10,17 +10,17 @@ struct StubIndex {
     let any = Node()
   }
 
-  /// What patterns that agree up to here have in common.
+  /// A prefix shared by patterns.
   private final class Node {
-    /// Where the next segment is a literal.
+    /// By the next segment, if it is a literal.
     var children: [String: Node] = [:]
-    /// Where the next segment is anything else that stands for one.
+    /// For a next segment that is a wildcard or an expression.
     var wild: Node?
     /// Patterns that end here.
     var ends: [StubEntry] = []
-    /// Those that end here and want a certain query, by that query.
+    /// Patterns that end here with an exact query, by that query.
     var endsByQuery: [QueryItems: [StubEntry]] = [:]
-    /// Patterns that say nothing of what follows, or something that no index is for.
+    /// Patterns without a path, or with `**` as the next segment.
     var open: [StubEntry] = []
   }
 
@@ -67,7 +67,7 @@ struct StubIndex {
     }
   }
 
-  /// The stubs that may match a request, in the order in which they are asked.
+  /// The stubs that may match a request, by precedence.
   func entries(for facts: RequestFacts) -> [StubEntry] {
     var found: [StubEntry] = []
     if let hosts = methods[facts.method] { Self.collect(hosts, facts, &found) }
@@ -96,9 +96,9 @@ struct StubIndex {
 }
 
 extension [StubEntry] {
-  /// Puts an entry where it belongs.
+  /// Inserts an entry by precedence.
   fileprivate mutating func insert(_ entry: StubEntry) {
-    // Nearly always the newest comes first.
+    // Fast path: the newest entry usually comes first.
     guard let first, first.precedes(entry) else { return insert(entry, at: startIndex) }
     var (low, high) = (1, count)
     while low < high {
@@ -110,7 +110,7 @@ extension [StubEntry] {
 }
 
 extension QueryPattern {
-  /// The one query that the pattern is for, in the form that equal queries share; `nil` when there are several.
+  /// The only query that matches, normalized; `nil` if several can match.
   var key: QueryItems? {
     guard isExact else { return nil }
     var items: [QueryItems.Item] = []

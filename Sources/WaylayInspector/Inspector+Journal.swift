@@ -57,12 +57,14 @@ extension Inspector {
     /// - Parameters:
     ///   - file: The file. Its directory must exist.
     ///   - limit: The maximum number of bytes, including the previous file: 64 MiB by default.
-    /// - Throws: `HARError` with the code `unwritable` if it cannot be opened for writing.
+    /// - Throws: `HARError` with the code `unwritable` if it cannot be opened for writing, or is not a file of this user.
     public init(_ file: URL, limit: Int = 64 << 20) throws(HARError) {
       self.file = file
       self.limit = max(0, limit)
       do {
-        try Self.restrict(Self.old(file))
+        do { _ = try Self.openPrivate(Self.old(file), O_RDONLY) } catch let error as POSIXError
+          where error.code == .ENOENT
+        {}
         let (handle, size) = try Self.open(file)
         state = Locked(State(handle: handle, size: size))
       } catch {
@@ -80,11 +82,7 @@ extension Inspector {
     }
 
     private static func open(_ file: URL) throws -> (FileHandle, Int) {
-      let descriptor = WaylayCore.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else { throw SystemError("open", file.path).posixError }
-      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      // One that was there may have been readable by all.
-      guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", file.path).posixError }
+      let handle = try openPrivate(file, O_RDWR | O_CREAT)
       let size = Int(try handle.seekToEnd())
       guard size > 0 else { return (handle, 0) }
       try handle.seek(toOffset: UInt64(size - 1))
@@ -94,12 +92,18 @@ extension Inspector {
       return (handle, size + 1)
     }
 
-    /// Has a file, if it is there, readable by its owner alone.
-    private static func restrict(_ file: URL) throws {
-      let descriptor = WaylayCore.open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-      guard descriptor >= 0 else { return }
-      defer { close(descriptor) }
+    /// Opens a file that belongs to this user, and makes it readable by that user alone.
+    private static func openPrivate(_ file: URL, _ flags: Int32) throws -> FileHandle {
+      // Without waiting: it may be a FIFO.
+      let descriptor = WaylayCore.open(file.path, flags | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+      guard descriptor >= 0 else { throw SystemError("open", file.path).posixError }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", file.path).posixError }
+      // Another owner could read what is written.
+      guard mode_t(status.st_mode) & S_IFMT == S_IFREG, status.st_uid == geteuid() else { throw POSIXError(.EPERM) }
       guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", file.path).posixError }
+      return handle
     }
 
     /// Appends exchanges, and returns when they are in the file.

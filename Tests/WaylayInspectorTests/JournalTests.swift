@@ -135,4 +135,24 @@ struct JournalTests {
       #expect { try Inspector.Journal.read(nowhere) } throws: { ($0 as? HARError)?.code == .unreadable }
     }
   }
+
+  @Test(
+    "is refused at once where a file of its name is not this user's: a FIFO, a link, a file of another owner",
+    arguments: ["traffic.journal", "traffic.journal.old"], ["fifo", "link", "owner"])
+  func foreign(name: String, kind: String) async throws {
+    try await withDirectory { directory in
+      let path = directory.appendingPathComponent(name).path
+      switch kind {
+      case "fifo": #expect(mkfifo(path, 0o600) == 0)
+      case "link": #expect(symlink("other", path) == 0)
+      default:
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        // Only root gives files away.
+        guard geteuid() == 0 else { return }
+        #expect(chown(path, 65534, 65534) == 0)
+      }
+      let file = directory.appendingPathComponent("traffic.journal")
+      #expect { try Inspector.Journal(file) } throws: { ($0 as? HARError)?.code == .unwritable }
+    }
+  }
 }

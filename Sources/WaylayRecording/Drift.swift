@@ -1,16 +1,16 @@
 import Foundation
 package import WaylayHAR
 
-/// How a server's responses differ in shape from those that were recorded: a comparison of two recordings of the same
-/// requests, by which values do not matter.
+/// Differences in shape between two recordings of the same requests, such as a cassette and the server's current
+/// responses; values do not matter.
 package struct Drift: Sendable, CustomStringConvertible {
-  /// How bad a change is.
+  /// The severity of a change.
   package enum Severity: String, Sendable, Comparable, CaseIterable {
-    /// What was not there before.
+    /// An addition.
     case note
-    /// What may be missing now.
+    /// A member, field or value that may now be missing or `null`.
     case warning
-    /// What is gone, or of another kind.
+    /// A removal, or a change of type or status.
     case error
 
     package static func < (one: Severity, other: Severity) -> Bool {
@@ -18,18 +18,17 @@ package struct Drift: Sendable, CustomStringConvertible {
     }
   }
 
-  /// How bad it is.
   package let severity: Severity
   /// The method and the URL, without a query.
   package let request: String
-  /// What it is about: a JSON path, `status`, `field Link`.
+  /// The changed part: a JSON path, `status`, `field Link`.
   package let place: String
-  /// What was, and what is.
+  /// The old and the new state.
   package let change: String
 
   package var description: String { "\(severity)  \(request)  \(place) \(change)" }
 
-  /// The changes from one recording to another, each said once, the worst first.
+  /// The changes between two recordings, without duplicates, the most severe first.
   package static func between(_ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard) -> [Drift] {
     func compared(_ entries: [HAR.Entry]) -> [ComparedResponse] {
       redaction.redacted(entries).enumerated().map { ComparedResponse($1, number: $0) }
@@ -42,12 +41,12 @@ package struct Drift: Sendable, CustomStringConvertible {
       if known.insert("\(response.key(2)) \(place) \(change)").inserted { found.append(drift) }
     }
     var (left, rest) = (old, new)
-    // The same request, then one with another body, then one with other identifiers in its URL.
+    // Pair equal requests first, then those with different bodies, then those with different identifiers in the URL.
     for precision in 0...2 {
       var waiting = Dictionary(grouping: rest) { $0.key(precision) }
       left = left.filter { response in
         let others = waiting[response.key(precision)] ?? []
-        // Of those that are polled until they change, the one that has come as far.
+        // Polling gets different responses to the same request: prefer the one with the same status.
         guard
           let index = others.firstIndex(where: { $0.status == response.status })
             ?? (precision < 2 ? nil : others.indices.first)
@@ -75,12 +74,12 @@ package struct Drift: Sendable, CustomStringConvertible {
   }
 }
 
-/// A response, as it is compared.
+/// A response prepared for comparison.
 private struct ComparedResponse: Sendable {
   private enum Body {
     case none
     case json(Shape)
-    /// The data of the events of each name.
+    /// The data of server-sent events, by event name.
     case events([String: Shape])
     case other
   }
@@ -98,7 +97,8 @@ private struct ComparedResponse: Sendable {
 
   var status: Int { entry.response.status }
 
-  /// What two requests have in common that are the same: all of it, the method and the URL, or those but for identifiers.
+  /// A key shared by requests that count as equal: with 0, in URL and body; with 1, in the URL; with 2, in the URL
+  /// except for identifiers and query values.
   func key(_ precision: Int) -> String {
     let parts = entry.request.url.split(separator: "?", maxSplits: 1)
     let items = (parts.count > 1 ? parts[1] : "").split(separator: "&").sorted()
@@ -149,7 +149,7 @@ private struct ComparedResponse: Sendable {
     return type.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
-  /// The names of the fields by which a server says something of its response, in lower case and as they are written.
+  /// Names of the header fields that the application sets: in lower case, and as written.
   private var fields: [String: String] {
     var fields: [String: String] = [:]
     for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
@@ -158,7 +158,7 @@ private struct ComparedResponse: Sendable {
     }
   }
 
-  /// What says how a response came, or which machine gave it.
+  /// Fields set by the transport, by intermediaries or per machine.
   private static let transportFields = Set(
     """
     age alt-svc connection content-encoding content-length content-type date expires keep-alive nel p3p pragma \

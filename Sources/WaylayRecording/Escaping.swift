@@ -1,7 +1,7 @@
-/// Returns a closure as it is. `WaylayTesting` declares this symbol once more, for closures that are not escaping.
+/// Returns the closure unchanged. `WaylayTesting` declares the same symbol with a non-escaping parameter.
 ///
-/// Testing hands a trait the rest of a test as a closure that may not escape, but for what it calls after, on the heap. A
-/// run of a test that never ends can be left behind only if it is in a task of its own, which wants one that may.
+/// Testing passes the rest of a test to a trait as a non-escaping closure, which is nevertheless allocated on the heap.
+/// To abandon a run of a test that never ends, it has to run in a separate task, which takes an escaping closure.
 @_silgen_name("waylay_testing_escaping")
 package func _escaping(
   _ function: @concurrent @escaping @Sendable () async throws -> Void

@@ -2,26 +2,26 @@ package import Foundation
 package import WaylayCore
 package import WaylayHAR
 
-// The one place where messages on their way through a chain become those of an HTTP archive, and back. It redacts
-// nothing: the caller does, before it keeps an entry.
+// The only conversion between messages of a chain and HAR entries. It does not redact: callers redact before they keep
+// an entry.
 
-/// What was seen of a body in transit: the first bytes, and how many there were.
+/// The bytes of a body observed in transit: a prefix, and the total size.
 package struct SeenBody: Sendable {
-  /// The first bytes, or all of them.
+  /// A prefix of the body, or all of it.
   package var data: Data
-  /// How many there were in all.
+  /// The total size.
   package var size: Int
-  /// The pieces in which it came, where that is known.
+  /// The pieces in which the body arrived, if known.
   package var pieces: [HAR.Body.Piece]
 
-  /// Makes a body of which all is there, or, with a size, the beginning.
+  /// Makes a complete body, or with a size a prefix of one.
   package init(_ data: Data = Data(), size: Int? = nil, pieces: [HAR.Body.Piece] = []) {
     self.data = data
     self.pieces = pieces
     self.size = max(size ?? 0, data.count)
   }
 
-  /// The bytes of a body that are in memory, or none.
+  /// The bytes of a body in memory, or none.
   fileprivate init(_ body: MessageBody) {
     self.init(body.inMemory ?? Data(), size: body.length.map(Int.init(clamping:)))
   }
@@ -34,12 +34,12 @@ package struct SeenBody: Sendable {
 }
 
 extension HAR.Request {
-  /// A request, as an archive has it.
+  /// Converts a request.
   ///
   /// - Parameters:
   ///   - request: The request. Its body is not read.
-  ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
-  ///   - metrics: What a transport has measured, for the version.
+  /// - body: The observed bytes of the body; `nil` for the bytes in memory, if any.
+  /// - metrics: The transport's metrics, for the HTTP version.
   package init(_ request: InterceptedRequest, body: SeenBody? = nil, metrics: LoadMetrics? = nil) {
     let seen = body ?? SeenBody(request.body)
     self.init(
@@ -50,12 +50,12 @@ extension HAR.Request {
 }
 
 extension HAR.Field {
-  /// The fields of a message in their order.
+  /// Converts the fields of a message in order.
   package static func all(_ fields: HTTPFields) -> [HAR.Field] { fields.map { HAR.Field($0.name.rawName, $0.value) } }
 }
 
 extension LoadMetrics {
-  /// The version, as browsers write it into archives.
+  /// The HTTP version, as browsers write it in HAR files.
   var httpVersion: String? {
     switch protocolName {
     case nil, "": nil
@@ -67,24 +67,24 @@ extension LoadMetrics {
     }
   }
 
-  /// The address that was dialled, without its port.
+  /// The remote address without its port.
   package var host: String? {
     guard let address, let colon = address.lastIndex(of: ":") else { return address }
-    // More than one colon, and no brackets: an IPv6 address alone.
+    // More than one colon and no brackets: an IPv6 address without a port.
     if !address.hasPrefix("["), address[..<colon].contains(":") { return address }
     return String(address[..<colon]).trimmingCharacters(in: ["[", "]"])
   }
 }
 
 extension HAR.Response {
-  /// No response: status 0, as browsers write it.
+  /// The placeholder for a missing response: status 0, as browsers write it.
   package static let none = HAR.Response(status: 0, httpVersion: "")
 
-  /// A response, as an archive has it, with its trailers in `_trailers`.
+  /// Converts a response, with its trailers in `_trailers`.
   ///
   /// - Parameters:
   ///   - response: The response. Its body is not read.
-  ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
+  /// - body: The observed bytes of the body; `nil` for the bytes in memory, if any.
   package init(_ response: InterceptedResponse, body: SeenBody? = nil) {
     let (fields, metrics) = (response.fields, response.metrics)
     let seen = body ?? SeenBody(response.body)
@@ -96,7 +96,7 @@ extension HAR.Response {
     trailers = HAR.Field.all(response.trailers)
   }
 
-  /// The trailers: `_trailers`, which is left out where there are none.
+  /// The trailers in `_trailers`; without trailers the member is omitted.
   package var trailers: [HAR.Field] {
     get {
       (extensions["_trailers"]?.array ?? []).compactMap { field in
@@ -112,26 +112,26 @@ extension HAR.Response {
 }
 
 extension InterceptedResponse {
-  /// The response of an archive to a request, made such that it can be given again: what was said of how the body came
-  /// over the wire is left out, and a length that is not the body's is put right.
+  /// Makes a recorded response replayable: fields of the transfer are dropped, and a wrong length is corrected.
   ///
   /// - Parameters:
   ///   - recorded: The recorded response.
-  ///   - request: What it is given to.
-  ///   - source: Where it is said to come from.
-  /// - Returns: `nil` for what no load can end with: no response at all, or a status outside 200…999.
+  ///   - request: The request to answer.
+  ///   - source: The source given in the response.
+  /// - Returns: `nil` for a response that a load cannot end with: none, or one with a status outside 200…999.
   package init?(_ recorded: HAR.Response, to request: InterceptedRequest, source: Source = .interceptor) {
     guard 200...999 ~= recorded.status else { return nil }
     var fields = HTTPFields()
     for field in recorded.headers where field.name.lowercased() != "transfer-encoding" {
-      // HTTP/2's own fields, and what else is none.
+      // Skip HTTP/2 pseudo-fields and invalid names.
       guard let name = HTTPField.Name(field.name) else { continue }
-      // Some programs put several cookies into one field, line by line.
+      // Some programs write several cookies into one field, separated by line breaks.
       let values = name == .setCookie ? field.value.split(whereSeparator: \.isNewline).map(String.init) : [field.value]
       for value in values { fields.append(HTTPField(name: name, value: value)) }
     }
     let data = recorded.body.data
-    // The length of what was compressed is not that of the body, and nobody takes it for that. To HEAD there is none.
+    // The length of an encoded body differs from the decoded one, and clients expect that. A response to HEAD has no
+    // body.
     if fields[.contentLength] != nil, fields[.contentEncoding] == nil, !(request.method == .head && data.isEmpty) {
       fields[.contentLength] = String(data.count)
     }
@@ -156,7 +156,6 @@ extension InterceptedResponse {
   }
 }
 
-/// A list as an asynchronous sequence.
 package struct PieceSequence: AsyncSequence, Sendable {
   package let pieces: [Data]
 
@@ -174,17 +173,17 @@ package struct PieceSequence: AsyncSequence, Sendable {
 }
 
 extension HAR.Entry {
-  /// One request and its response, as an archive has them.
+  /// Converts one exchange.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - body: What of its body has been seen.
-  ///   - response: The response; `nil` where there was none.
-  ///   - responseBody: What of the response's body has been seen.
-  ///   - started: When it began.
-  ///   - head: How long after that the head of the response was there.
-  ///   - elapsed: How long all of it took.
-  ///   - metrics: What a transport has measured, where there is no response to say it.
+  /// - body: The observed bytes of the request's body.
+  /// - response: The response; `nil` without one.
+  /// - responseBody: The observed bytes of the response's body.
+  /// - started: The start of the exchange.
+  /// - head: The time until the response's head arrived.
+  /// - elapsed: The total time.
+  /// - metrics: The transport's metrics, for an exchange without a response.
   package init(
     _ request: InterceptedRequest, body: SeenBody? = nil, _ response: InterceptedResponse?,
     responseBody: SeenBody? = nil,
@@ -200,16 +199,15 @@ extension HAR.Entry {
 }
 
 extension HAR.Timings {
-  /// The parts of an exchange: what a transport has measured, within what the caller has measured. They add up to
-  /// all of it.
+  /// The phases of an exchange, from the transport's metrics within the total time that the caller measured. They add
+  /// up to the total.
   ///
-  /// What the transport was not asked in, waiting for interceptors before it and behind it, is ``blocked``.
+  /// The time outside the transport, spent in interceptors, is ``blocked``.
   ///
   /// - Parameters:
-  ///   - metrics: What a transport has measured.
-  ///   - head: How long it took until the head of the response was there, for a response that no transport has
-  ///     measured.
-  ///   - elapsed: How long all of it took.
+  ///   - metrics: The transport's metrics.
+  ///   - head: The time until the response's head arrived, for a response without metrics.
+  ///   - elapsed: The total time.
   package init(_ metrics: LoadMetrics?, head: Duration? = nil, elapsed: Duration) {
     let elapsed = max(elapsed, .zero)
     guard let metrics, let firstByte = metrics.firstByte ?? metrics.total else {
@@ -217,7 +215,7 @@ extension HAR.Timings {
       self.init(wait: head.milliseconds, receive: (elapsed - head).milliseconds)
       return
     }
-    // Each point in time is no earlier than the one before: what a transport says may be anything.
+    // Make the points in time monotonic: a transport's metrics may be inconsistent.
     let lookup = max(metrics.nameLookup ?? .zero, .zero)
     let connected = max(metrics.connect ?? lookup, lookup)
     let secured = max(metrics.secureConnection ?? connected, connected)

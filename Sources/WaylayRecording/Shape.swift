@@ -1,18 +1,18 @@
 import Foundation
 import WaylayHAR
 
-/// What JSON values are made of: which kinds stand where, whatever their values are.
+/// The structure of JSON values: types by position, without values.
 struct Shape: Sendable {
   enum Kind: String, Sendable {
     case null, boolean, number, string, array, object
   }
 
   private(set) var kinds: Set<Kind> = []
-  /// The members of objects.
+  /// The shapes of object members, by name.
   private(set) var members: [String: Shape] = [:]
-  /// Those that each object has.
+  /// Members that every object has.
   private(set) var required: Set<String> = []
-  /// The elements of arrays, and the values of objects whose names are data; one shape or none.
+  /// The common shape of array elements, or of the values of objects with identifiers as names; empty without elements.
   private var elements: [Shape] = []
 
   init(_ value: JSONValue) {
@@ -40,10 +40,10 @@ struct Shape: Sendable {
     elements = [values.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) }]
   }
 
-  /// The shape of both.
+  /// Merges another shape into this one.
   mutating func merge(_ other: Shape) {
     if !other.kinds.contains(.object) {
-      // Says nothing of objects.
+      // The other value has no objects, so it does not restrict the required members.
     } else if kinds.contains(.object) {
       required.formIntersection(other.required)
     } else {
@@ -62,11 +62,11 @@ struct Shape: Sendable {
     }
   }
 
-  /// The kinds, as a person says them.
+  /// The types as text.
   private var name: String { kinds.map(\.rawValue).sorted().joined(separator: " or ") }
 
-  /// What has changed since: what is gone or of another kind breaks who reads it, what may be missing now may break him.
-  /// What an empty array, an empty object or a `null` leaves open has not changed.
+  /// Reports the changes to a newer shape: a removed member or another type is an error, a member that may now be
+  /// missing is a warning. Empty arrays, empty objects and `null` leave the type open, which is no change.
   func changes(to new: Shape, at path: String, _ say: (Drift.Severity, String, String) -> Void) {
     let (old, now) = (kinds.subtracting([.null]), new.kinds.subtracting([.null]))
     if !old.isEmpty, !now.isSubset(of: old) {
@@ -90,7 +90,7 @@ struct Shape: Sendable {
       }
     }
     for (name, shape) in new.members.sorted(by: { $0.key < $1.key }) where members[name] == nil {
-      // Where objects differ among themselves anyway, one of another sort is no news.
+      // Where objects vary anyway, a new optional member is not reported.
       guard required.count == members.count || new.required.contains(name) else { continue }
       say(.note, Self.member(name, of: path), "is new: \(shape.name)")
     }
@@ -102,7 +102,7 @@ struct Shape: Sendable {
   }
 }
 
-/// Names that a server makes up: numbers, UUIDs, hashes, dates, addresses.
+/// Detects generated names: numbers, UUIDs, hashes, dates, addresses.
 enum Identifier {
   static func isOne(_ text: some StringProtocol) -> Bool {
     guard !text.isEmpty else { return false }
@@ -116,7 +116,7 @@ enum Identifier {
     return last.count >= 6 && last.count(where: \.isNumber) >= 2
   }
 
-  /// A path with a mark in place of such segments.
+  /// A path with `*` in place of generated segments.
   static func path(_ path: some StringProtocol) -> String {
     path.split(separator: "/", omittingEmptySubsequences: false).map { isOne($0) ? "*" : String($0) }
       .joined(separator: "/")

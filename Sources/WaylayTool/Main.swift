@@ -2,11 +2,11 @@
   import ArgumentParser
   import Foundation
 
-  /// Where the program begins: it parses, runs, and says how it ended.
+  /// The entry point: parses, runs, and exits with a status.
   @main
   enum Main {
     static func main() async {
-      // A reader that goes away is told by `write`, so that what is open is closed.
+      // Ignore SIGPIPE: `write` fails with EPIPE instead, and open files are closed.
       signal(SIGPIPE, SIG_IGN)
       do {
         var command = try WaylayCommand.parseAsRoot()
@@ -23,7 +23,7 @@
     }
 
     private static func end(with error: any Error) -> Never {
-      // Help, the version, misuse, and statuses that are a command's answer.
+      // The argument parser handles help, version, misuse, and the exit codes of commands.
       let isParsers = WaylayCommand.exitCode(for: error) != .failure || error is ExitCode || error is ValidationError
       guard !isParsers || error is ToolFailure else { WaylayCommand.exit(withError: error) }
       let failure = ToolFailure(error)
@@ -52,7 +52,7 @@
 #else
   import Foundation
 
-  /// Without its trait, the program says how it is built.
+  /// The program without its trait: prints how to build it.
   @main
   enum Main {
     static func main() {

@@ -2,20 +2,19 @@ import Testing
 import WaylayMocks
 import WaylayRecording
 
-/// The rest of a test as a closure that may escape: a run that never ends is left behind.
+/// The rest of a test as an escaping closure: a run that never ends is abandoned.
 @_silgen_name("waylay_testing_escaping")
 func escaping(
   _ function: @concurrent @Sendable () async throws -> Void
 ) -> @concurrent @Sendable () async throws -> Void
 
-/// Runs a test once, and again for each of its exchanges and each fault that applies, until an invariant breaks.
+/// Runs a test once, then again with each applicable fault at each of its exchanges, until an invariant breaks.
 struct FaultExploration: Sendable {
-  /// How a run ended.
   private enum Ending: Equatable {
     case over
-    /// Nothing happens any more, and nothing will.
+    /// Deadlock: no progress, and no pending timer.
     case stuck
-    /// It goes on and on.
+    /// The test keeps making requests or sleeping beyond a limit.
     case endless
   }
 
@@ -31,20 +30,20 @@ struct FaultExploration: Sendable {
     _ = await perform(first, patience: .milliseconds(100)) { error = $0 }
     if let error { throw error }
     let baseline = first.state.withLock { $0 }
-    // A test that fails as it is has its own report.
+    // A test that fails without a fault reports its own failures.
     guard baseline.failures.isEmpty else { return }
     if let problem = leftAlive(baseline) { return report(problem, nil, baseline) }
     var outcomes: [Int: Set<[String]>] = [:]
     for plan in plans(for: baseline) {
       guard !Task.isCancelled else { return }
       guard try await breaks(plan, baseline, .milliseconds(2), &outcomes) != nil else { continue }
-      // Once more, and slowly: time may have passed before the client had come as far.
+      // Confirm with more patience: virtual time may have advanced before the client had made progress.
       guard let problem = try await breaks(plan, baseline, .milliseconds(100), &outcomes) else { continue }
       return report(problem, plan, baseline)
     }
   }
 
-  /// Each fault at each exchange, the simplest first: the first that breaks an invariant is the smallest.
+  /// Each fault at each exchange, simplest first: the first plan that breaks an invariant is the minimal one.
   private func plans(for baseline: FaultRun.State) -> [FaultPlan] {
     if let seed { return FaultPlan(seed: seed).map { [$0] } ?? [] }
     let all = FaultPlan.Kind.allCases.flatMap { kind in
@@ -56,9 +55,9 @@ struct FaultExploration: Sendable {
   /// Runs the test with a fault.
   ///
   /// - Parameters:
-  ///   - patience: For how long nothing happens before time passes.
-  ///   - outcomes: Which expectations failed, by the exchange that failed as a whole.
-  /// - Returns: What is broken, if anything is.
+  /// - patience: The time without progress after which the virtual clock advances.
+  /// - outcomes: The failed expectations, by the index of the exchange that failed as a whole.
+  /// - Returns: The broken invariant, if any.
   private func breaks(
     _ plan: FaultPlan, _ baseline: FaultRun.State, _ patience: Duration, _ outcomes: inout [Int: Set<[String]>]
   ) async throws -> String? {
@@ -102,7 +101,7 @@ struct FaultExploration: Sendable {
       let extra = exchanges.count - baseline.exchanges.count { $0.key == key }
       let request = "\(MockRequest(exchanges[0].request))"
       if isUnsafe(exchanges[0]), extra > 0 {
-        // One that was refused may be sent again, and a token that has expired is replaced, once for all.
+        // A refused request may be retried, and an expired token may be refreshed once.
         let isTwice =
           key == target.key
           ? plan.kind.leavesOpen : plan.kind == .unauthorized ? extra > 1 : !plan.kind.isAboutCredentials
@@ -127,7 +126,7 @@ struct FaultExploration: Sendable {
     return "A load or a body was left alive at the end of the test: \(state.leftAlive.sorted().joined(separator: ", "))"
   }
 
-  /// Whether it does harm to do it twice (RFC 9110, section 9.2.2).
+  /// Whether the request is not idempotent (RFC 9110, section 9.2.2).
   private func isUnsafe(_ exchange: FaultRun.Exchange) -> Bool {
     let method = exchange.request.method
     guard ![.get, .head, .options, .put, .delete, .trace].contains(method) else { return false }
@@ -148,7 +147,7 @@ struct FaultExploration: Sendable {
 
   // MARK: Runs
 
-  /// Runs the test, on a clock whose time passes when nothing else happens.
+  /// Runs the test on a virtual clock, which advances when there is no progress.
   private func perform(
     _ run: FaultRun, patience: Duration, failing: (any Error) -> Void
   ) async -> Ending {
@@ -166,11 +165,11 @@ struct FaultExploration: Sendable {
       }
     }
     let (real, pause) = (ContinuousClock(), Duration.microseconds(300))
-    // Counted in turns of this loop: where others keep the threads busy, it waits as long for one as the test does.
+    // Count iterations instead of time: on a busy machine, this loop then slows down with the test.
     var (progress, turns) = (run.progress, 0)
     while result.withLock({ $0 == nil }) {
       do { try await real.sleep(for: pause) } catch {
-        // The test was cancelled from outside, by its time limit for example.
+        // Cancelled from outside, for example by the test's time limit.
         task.cancel()
         await task.value
       }
@@ -181,7 +180,7 @@ struct FaultExploration: Sendable {
         task.cancel()
         return .endless
       }
-      // What is on its way may need no time at all.
+      // Requests in flight get more time, since they may complete without a timer.
       guard quiet > (state.open.isEmpty ? patience : patience * 4), !state.isOver else { continue }
       if run.plan?.kind.cancels == true, state.strikes > 0, !state.isCancelled {
         run.state.withLock { $0.isCancelled = true }

@@ -1,44 +1,44 @@
 import Testing
 import WaylayMocks
 
-/// What is done to the exchanges of one run: one fault, at one exchange.
+/// The plan of one run: one fault, at one exchange.
 struct FaultPlan: Sendable, Hashable {
-  /// The faults, in the order in which they are tried. The number of one is a part of a seed.
+  /// The faults, in the order in which they are tried. Seeds contain the raw values.
   enum Kind: Int, Sendable, CaseIterable {
     case refused, resetBeforeHead, resetAfterHead, everyByte, oneChunk, silence, unavailable, unauthorized, cutMiddle,
       cutEnd
     case cancelled, tooMany, notModified, stalled, cancelledInBody, cutFirst, unavailableForLong, refusedForLong
     case unauthorizedForLong, resetForLong
 
-    /// Whether the server's response is the same, so that the test must pass as before.
+    /// Whether the response keeps its bytes, so that the test must pass as before.
     var isHarmless: Bool { self == .everyByte || self == .oneChunk }
 
-    /// Whether a part of the body arrives.
+    /// Whether only a part of the body arrives.
     var cutsBody: Bool { [.resetAfterHead, .cutMiddle, .cutEnd, .cutFirst].contains(self) }
 
-    /// Whether nothing of a response arrives, or another response: what a client does then, it may do with half a body
-    /// too.
+    /// Whether no response or a different one arrives. The client's reaction to that is also acceptable for a truncated
+    /// body.
     var isWhole: Bool {
       [.refused, .resetBeforeHead, .silence, .unavailable, .resetForLong, .refusedForLong].contains(self)
     }
 
-    /// Whether the server may have done what it was asked for, although the client does not know.
+    /// Whether the server may have carried out the request although the client sees a failure.
     var leavesOpen: Bool {
       cutsBody || [.resetBeforeHead, .silence, .stalled, .resetForLong].contains(self)
     }
 
-    /// Whether nothing comes any more, at once or after a while.
+    /// Whether the response stalls, at once or after a part of it.
     var isSilent: Bool { [.silence, .stalled, .cancelled, .cancelledInBody].contains(self) }
 
-    /// Whether it meets each repetition of the request, for a while.
+    /// Whether the fault affects repetitions of the request too, up to a limit.
     var lasts: Bool { [.unavailableForLong, .refusedForLong, .unauthorizedForLong, .resetForLong].contains(self) }
 
-    /// Whether a client may sign in again after it.
+    /// Whether the client may sign in again after the fault.
     var isAboutCredentials: Bool { self == .unauthorized || self == .unauthorizedForLong }
 
     var cancels: Bool { self == .cancelled || self == .cancelledInBody }
 
-    /// Whether it makes a difference to an exchange.
+    /// Whether the fault changes the exchange.
     func applies(to exchange: FaultRun.Exchange) -> Bool {
       switch self {
       case .everyByte, .cutMiddle, .cutFirst: exchange.length > 1
@@ -51,10 +51,10 @@ struct FaultPlan: Sendable, Hashable {
   }
 
   var kind: Kind
-  /// The exchange of the first run, from 0.
+  /// The index of the exchange in the first run.
   var exchange: Int
 
-  /// A number that stands for the plan.
+  /// Encodes the plan as a number.
   var seed: UInt64 { UInt64(exchange) << 8 | UInt64(kind.rawValue) }
 
   init(_ kind: Kind, at exchange: Int) {
@@ -66,7 +66,7 @@ struct FaultPlan: Sendable, Hashable {
     self.init(kind, at: exchange)
   }
 
-  /// What is answered, and how a stub for it is written.
+  /// The faulty response, and the Swift source that makes it.
   func answer(to exchange: FaultRun.Exchange) -> (response: MockResponse, source: String) {
     let length = exchange.length
     let cut =
@@ -91,7 +91,7 @@ struct FaultPlan: Sendable, Hashable {
     }
   }
 
-  /// The stub that does the same to a test that is written for it.
+  /// Swift source of a stub that reproduces the fault.
   func stub(for exchange: FaultRun.Exchange) -> String {
     let url = exchange.request.url.redacted.prefix { $0 != "?" }
     let times = kind.lasts ? ".times(\(FaultRun.lasting))" : ".once"
@@ -100,41 +100,41 @@ struct FaultPlan: Sendable, Hashable {
   }
 }
 
-/// One run of a test: its exchanges, the fault that one of them meets, and what comes of it.
+/// One run of a test: its exchanges, its fault, and the results.
 final class FaultRun: Sendable {
-  /// A request of the run, and what is known of its response.
+  /// A request of the run, and observed properties of its response.
   struct Exchange: Sendable {
     var request: InterceptedRequest
     var body: Data
-    /// The same request: method and URL, and of those that change something the body.
+    /// Identifies equal requests: method and URL, and for unsafe methods the body.
     var key: String
-    /// Which of those that are the same, from 0.
+    /// The index among requests with the same key.
     var occurrence: Int
     var at: Duration
     var length = 0
     var chunks = 0
     var type = ""
 
-    /// Whether its body is worth something before it has come to its end.
+    /// Whether the app can use the body before its end.
     var isStream: Bool { ["event-stream", "ndjson", "jsonl", "json-seq", "multipart"].contains(where: type.contains) }
   }
 
   struct State {
     var exchanges: [Exchange] = []
-    /// The exchanges that have not ended, with their bodies.
+    /// Descriptions of exchanges in flight, including their bodies, by index.
     var open: [Int: String] = [:]
     var events = 0
-    /// How often the fault has met a request.
+    /// How many requests the fault has affected.
     var strikes = 0
-    /// The credentials that are refused, from the first strike to the next response to another request.
+    /// The rejected credentials, from the first fault until a request with other credentials succeeds.
     var refusedCredentials: String?
     var isCancelled = false
-    /// The number of requests that were begun after the cancellation.
+    /// The number of requests that began after the cancellation.
     var late = 0
     var isOver = false
-    /// The exchanges that had not ended some time after the test had.
+    /// Exchanges still in flight when the grace period after the test ended.
     var leftAlive: [String] = []
-    /// Expectations that failed, and whether the test threw.
+    /// Failed expectations, and whether the test threw an error.
     var failures: [String] = []
     var hasThrown = false
   }
@@ -142,11 +142,11 @@ final class FaultRun: Sendable {
   /// The run of the current test.
   @TaskLocal static var current: FaultRun?
 
-  /// How many requests meet a fault that lasts: more than a client that gives up makes, and than one that waits a little longer each time.
+  /// How many requests a lasting fault affects: more than a client sends that limits its retries or increases their delays.
   static let lasting = 15
 
   let plan: FaultPlan?
-  /// The exchange that the fault is for.
+  /// The exchange with the fault.
   let target: Exchange?
   let state = Locked(State())
   private let time = Locked(MockClock())
@@ -155,16 +155,16 @@ final class FaultRun: Sendable {
     (self.plan, self.target) = (plan, target)
   }
 
-  /// The clock of the run: virtual, and that of the test's mock.
+  /// The virtual clock of the run, shared with the test's mock.
   var clock: MockClock { time.withLock { $0 } }
 
-  /// The clock for a mock of the run: the run's, unless the test has a virtual one of its own.
+  /// The clock for a mock of the run: the run's own, unless the test has a `MockClock`.
   func clock(insteadOf clock: any Clock<Duration>) -> any Clock<Duration> {
     if let own = clock as? MockClock { time.withLock { $0 = own } }
     return self.clock
   }
 
-  /// Runs a test in its innermost scope, and gives what it has started a moment to end.
+  /// Runs a test in its innermost scope, then waits for its exchanges, up to 250 ms.
   static func settling(_ function: @concurrent @Sendable () async throws -> Void) async throws {
     guard let run = current else { return try await function() }
     do { try await function() } catch {
@@ -178,7 +178,7 @@ final class FaultRun: Sendable {
     state.withLock { $0.isOver = true }
     let end = ContinuousClock.now + .milliseconds(250)
     while ContinuousClock.now < end, state.withLock({ !$0.open.isEmpty }) {
-      // The test's task may be cancelled.
+      // Detached, because the test's task may be cancelled.
       await Task.detached { try? await Task.sleep(for: .milliseconds(1)) }.value
     }
     state.withLock { state in
@@ -187,7 +187,7 @@ final class FaultRun: Sendable {
     }
   }
 
-  /// Notes an issue of the test, which is reported for the first run alone.
+  /// Notes an issue of the test. Only the first run, without a fault, also reports it.
   func note(_ issue: Issue) -> Issue? {
     if issue.isFailure {
       state.withLock { state in
@@ -201,7 +201,7 @@ final class FaultRun: Sendable {
     return plan == nil ? issue : nil
   }
 
-  /// Notes a request, and says what it meets.
+  /// Notes a request, and returns the fault that affects it.
   func begin(_ request: InterceptedRequest, _ body: Data) -> (number: Int, meets: FaultPlan.Kind?) {
     let url = request.url.absoluteString.prefix { $0 != "#" }
     let isSafe = [.get, .head, .options].contains(request.method)
@@ -219,7 +219,7 @@ final class FaultRun: Sendable {
       let credentials = request.fields[.authorization]
       let isHit =
         switch plan.kind {
-        // A token that has expired has expired for all who send it.
+        // An expired token fails every request that sends it.
         case .unauthorized:
           isTarget && occurrence == target.occurrence || credentials != nil && credentials == state.refusedCredentials
         case let kind where kind.lasts: isTarget && state.strikes < Self.lasting
@@ -232,12 +232,12 @@ final class FaultRun: Sendable {
     }
   }
 
-  /// Notes the head of a response that the fault has not met.
+  /// Notes the head of an unaffected response.
   func answered(_ number: Int, _ response: InterceptedResponse) {
     state.withLock { state in
       state.events += 1
       state.exchanges[number].type = response.fields[.contentType] ?? ""
-      // Whoever has a new token now is served.
+      // A request with other credentials succeeded: stop rejecting the old ones.
       let credentials = state.exchanges[number].request.fields[.authorization]
       if credentials != state.refusedCredentials { state.refusedCredentials = nil }
     }
@@ -258,11 +258,11 @@ final class FaultRun: Sendable {
     }
   }
 
-  /// What stands still when nothing happens.
+  /// Counters that stay the same while there is no progress.
   var progress: [Int] { [state.withLock { $0.events }, clock.sleepers] }
 }
 
-/// The interceptor before a mock that notes what passes, and does what the plan of the run says.
+/// The interceptor before a mock that observes the exchanges and injects the fault of the run.
 struct FaultInterceptor: RequestInterceptor {
   let run: FaultRun
 
@@ -287,7 +287,7 @@ struct FaultInterceptor: RequestInterceptor {
     guard let kind, let answer = run.target.flatMap({ run.plan?.answer(to: $0) })?.response else {
       return try await next(request)
     }
-    // The server has done what it was asked for, all the same.
+    // The server carries out the request before the fault hides its response.
     if kind.leavesOpen, kind.isWhole { try await next(request).body.discard() }
     let environment = MockEnvironment(clock: run.clock)
     var response = try await inTime(request, kind) {
@@ -297,7 +297,7 @@ struct FaultInterceptor: RequestInterceptor {
     return response
   }
 
-  /// What comes of a request that is never answered: a timeout on the run's clock, after what the request or the session says.
+  /// Fails a silent exchange with a timeout on the run's clock, with the idle timeout of the request or session.
   private func inTime<Value: Sendable>(
     _ request: InterceptedRequest, _ kind: FaultPlan.Kind?, _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -307,7 +307,7 @@ struct FaultInterceptor: RequestInterceptor {
       .timedOut, phase: .receiving, requestBytesSent: 1, message: "the response did not arrive in time.")
   }
 
-  /// The response, with its body noted as it is read.
+  /// The response, with a body whose chunks are counted while it is read.
   private func watched(
     _ response: InterceptedResponse, _ number: Int, _ request: InterceptedRequest, _ kind: FaultPlan.Kind?
   ) -> InterceptedResponse {
@@ -320,9 +320,9 @@ struct FaultInterceptor: RequestInterceptor {
   }
 }
 
-/// A body that a run knows of until it is read or released.
+/// Reports each chunk, and the end or release of a body, to the run.
 private final class FaultReader: @unchecked Sendable {
-  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  // Unchecked: used by one reader at a time, like any iterator; the relayed body can be read once.
   private var chunks: MessageBody.AsyncIterator
   private let run: FaultRun
   private let number: Int

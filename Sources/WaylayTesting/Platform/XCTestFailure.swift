@@ -3,16 +3,15 @@ import IssueReporting
 #if CORELIBS_FOUNDATION
   import XCTest
 
-  /// Failures of XCTest without a remark that is wrong here: to each, the issue library adds a paragraph on tests that
-  /// run in a host application, unless it finds the test's own function on the stack. On Linux there are no host
-  /// applications, and it never finds one.
+  /// Reports XCTest failures without a paragraph on host applications, which the issue library adds unless it finds the
+  /// test function on the stack. On Linux there are no host applications, and it never finds the function.
   enum XCTestFailure {
-    /// Runs code that reports, without the remark. Reporters that a test has chosen are left as they are.
+    /// Runs a reporting operation without the paragraph. Reporters set by a test stay unchanged.
     static func withoutRemark<Result>(_ report: () throws -> Result) rethrows -> Result {
       try withIssueReporters(reporters, operation: report)
     }
 
-    /// The same for what is asynchronous.
+    /// The asynchronous variant.
     nonisolated(nonsending) static func withoutRemark<Result>(
       _ report: () async throws -> Result
     ) async rethrows -> Result {
@@ -38,7 +37,7 @@ import IssueReporting
     }
   }
 #else
-  /// The issue library knows where tests run, and its remark on host applications is right here.
+  /// On Apple platforms, the paragraph on host applications is correct.
   enum XCTestFailure {
     static func withoutRemark<Result>(_ report: () throws -> Result) rethrows -> Result { try report() }
 

@@ -1,15 +1,15 @@
 import WaylayMocks
 
-/// The source of an attribute, `@Test(…)` or `@Suite(…)`, for the lines of what is written in it.
+/// The source text of an attribute, `@Test(…)` or `@Suite(…)`, to find the lines of the stubs in it.
 ///
-/// The compiler gives everything in the arguments of an attached macro the line of the declaration, so `#line` cannot
-/// tell the stubs of a trait apart. Where the source file is at hand, as it is on the machine that built the tests, the
-/// stubs are looked up in it. Where it is not, or leaves it open, they keep the line of the declaration.
+/// The compiler gives all arguments of an attached macro the line of the declaration, so `#line` is the same for all
+/// stubs of a trait. If the source file is available, as on the machine that built the tests, the stubs are looked up
+/// in it. Otherwise, or if the lookup is ambiguous, they keep the line of the declaration.
 struct AttributeSource {
   private struct Occurrence {
     var line: Int
     var column: Int
-    /// The code from here to the next occurrence.
+    /// The code from this occurrence to the next one.
     var code: String
   }
 
@@ -24,7 +24,7 @@ struct AttributeSource {
   init(of trait: MockSourceLocation, in lines: [String]) {
     self.trait = trait
     let last = Int(clamping: trait.line)
-    // A trait that is made outside of an attribute has its own line, and so have its stubs.
+    // A trait made outside an attribute, and its stubs, have correct lines already.
     guard last > 0, last <= lines.count, !lines[last - 1].contains(".mocked"),
       let first = (0..<last).last(where: { lines[$0].contains("@Test") || lines[$0].contains("@Suite") }),
       last - first < 500
@@ -35,7 +35,7 @@ struct AttributeSource {
     var occurrences: [Occurrence] = []
     for number in first..<last {
       var rest = Self.code(lines[number])[...]
-      // What continues a stub on a further line belongs to it.
+      // Continuation lines belong to the last stub.
       if let last = occurrences.indices.last {
         occurrences[last].code += rest[..<(rest.range(of: "Stub(")?.lowerBound ?? rest.endIndex)].drop { $0 == " " }
       }
@@ -49,7 +49,7 @@ struct AttributeSource {
     self.occurrences = occurrences
   }
 
-  /// The stubs of the trait, each at its own line where that can be told.
+  /// The stubs of the trait, each with its own line if it can be determined.
   func locate(_ stubs: [Stub]) -> [Stub] {
     guard !occurrences.isEmpty else { return stubs }
     let written = stubs.filter { isInAttribute($0) }.count
@@ -72,12 +72,12 @@ struct AttributeSource {
     }
   }
 
-  /// A stub that was made by a function elsewhere has a line of its own.
+  /// Whether the stub is written in the attribute: a stub made by a function elsewhere has another line.
   private func isInAttribute(_ stub: Stub) -> Bool {
     stub.location.line == trait.line && stub.location.fileID.description == trait.fileID.description
   }
 
-  /// A line without the comment at its end.
+  /// A line without its trailing comment.
   private static func code(_ line: String) -> Substring {
     var isInString = false
     var previous: Character = " "
@@ -91,11 +91,11 @@ struct AttributeSource {
   }
 }
 
-/// Source files, read once.
+/// A cache of source files.
 private enum SourceFiles {
   private static let files = Locked<[String: [String]]>([:])
 
-  /// The lines of a file; none where it cannot be read.
+  /// The lines of a file; empty if it cannot be read.
   static func lines(of path: String) -> [String] {
     if let lines = files.withLock({ $0[path] }) { return lines }
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -3,23 +3,22 @@ import Testing
 import WaylayMocks
 import WaylayRecording
 
-/// Says what a scope found, so that the right test fails: on the task of that test, whichever test library runs it.
+/// Reports the issues of a scope in the test of the current task, for Swift Testing and XCTest.
 enum IssueReport {
-  /// Reports at a place in the source.
+  /// Reports an issue at a source location.
   static func report(_ message: String, severity: IssueSeverity = .error, at location: MockSourceLocation) {
-    // A place in this library says nothing.
+    // Report at the test instead of a location inside this library.
     guard location.test == nil else { return report(message) }
     XCTestFailure.withoutRemark {
       reportIssue(
         message, severity: severity, fileID: location.fileID, filePath: location.filePath, line: location.line,
         column: location.column)
     }
-    // Without a current test `reportIssue` takes it that XCTest is running. Only one of the two libraries is, and the
-    // other does nothing.
+    // Without a current test, `reportIssue` assumes XCTest. Report to both libraries: only the running one records.
     if Test.current == nil { Issue.record(Comment(rawValue: message), sourceLocation: SourceLocation(location)) }
   }
 
-  /// Reports at the test that runs, because there is no better place.
+  /// Reports an issue at the declaration of the running test, in the absence of a better location.
   static func report(_ message: String) {
     if let test = Test.current {
       Issue.record(Comment(rawValue: message), sourceLocation: test.sourceLocation)
@@ -31,19 +30,20 @@ enum IssueReport {
 }
 
 extension MockScope {
-  /// Ends the scope and reports what went wrong in it: requests without a stub, and required stubs without a request.
+  /// Ends the scope and reports its issues: requests without a stub, and required stubs without a request.
   ///
   /// - Parameters:
-  ///   - error: What the code threw: then stubs that it did not come to are no news.
-  ///   - isPrinted: Whether the test library prints that error for certain: a request without a stub that it speaks of
-  ///     is not reported again.
-  ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
+  /// - error: The error that the code threw. Unused stubs are then not reported.
+  /// - isPrinted: Whether the test library certainly prints that error: an unmatched request in it is not reported
+  ///   again.
+  /// - missesAtTest: Whether to report unmatched requests at the test, because the mock's location serves several
+  ///   tests.
   ///   - cassette: The cassette that ends with the scope.
   func end(
     throwing error: (any Error)? = nil, isPrinted: Bool = false, missesAtTest: Bool = false, cassette: Cassette? = nil
   ) {
     close()
-    // What was recorded half-way is not to replace what is whole.
+    // Do not replace a complete recording with a partial one.
     if error != nil, cassette?.compares == false { cassette?.discard() } else { eject(cassette) }
     let late = lateUseReports(lateUses)
     for report in late {
@@ -54,7 +54,7 @@ extension MockScope {
     var printed = isPrinted ? error.flatMap(Self.miss) : nil
     for issue in mock.issues + (cassette?.issues ?? []) {
       switch issue.kind {
-      // Requests for it may be among those that went to a session of another scope.
+      // Requests for the stub may have gone to the session of an ended scope.
       case .unused where error != nil || !late.isEmpty: continue
       case .unmatched where printed?.message == issue.message, .exhausted where printed?.message == issue.message:
         printed = nil
@@ -82,12 +82,12 @@ extension MockScope {
 }
 
 extension MockScope {
-  /// What a mock said of a request that it has no stub for.
+  /// The mock's error about an unmatched request, if `error` has one.
   private static func miss(_ error: any Error) -> MockError? {
     (error as? URLError)?.cause(as: MockError.self) ?? error as? MockError
   }
 
-  /// The thrown error without the report that has been made already: the error may be printed.
+  /// The thrown error without the report, which was reported already: the test library may print the error.
   func reported(_ error: any Error) -> any Error {
     guard let urlError = error as? URLError, let miss = Self.miss(error),
       miss.code == .unmatched || miss.code == .exhausted,

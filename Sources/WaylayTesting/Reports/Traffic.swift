@@ -2,14 +2,14 @@ import Testing
 import WaylayHAR
 import WaylayMocks
 
-/// The exchanges of a test, for the report of one that fails.
+/// Attaches the exchanges of a failing test to its report.
 enum Traffic {
   /// Runs a test in its scope, and attaches the exchanges of the scope if the test fails.
   static func attached(
     of scope: MockScope, _ test: Test, _ testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // Only the first run of an exploration is the test's own.
+    // Only the first run of an exploration is unmodified.
     guard FaultRun.current?.plan == nil else { return try await function() }
     let hasFailed = Locked(false)
     let trait = IssueHandlingTrait.compactMapIssues { issue in
@@ -38,7 +38,7 @@ enum Traffic {
     Attachment.record([UInt8](text(archive).utf8), named: "traffic.txt", sourceLocation: place)
   }
 
-  /// Each exchange as the command that repeats its request, and the response below it.
+  /// For each exchange, a `curl` command that repeats the request, then the response.
   private static func text(_ archive: HAR) -> String {
     archive.entries.map { entry in
       let (response, body) = (entry.response, entry.response.body)
@@ -51,7 +51,7 @@ enum Traffic {
     }.joined(separator: "\n")
   }
 
-  /// Whether somebody keeps attachments: Xcode does, and `swift test` when it is told where.
+  /// Whether attachments are kept: always in Xcode, in `swift test` with `--attachments-path`.
   private static let isKept =
     ProcessInfo.processInfo.arguments.contains { $0.contains("attachments-path") }
     || ProcessInfo.processInfo.environment["XCTestSessionIdentifier"] != nil

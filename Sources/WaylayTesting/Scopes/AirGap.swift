@@ -1,24 +1,24 @@
 import Testing
 import WaylayMocks
 
-/// A test of which no request may go to the network.
+/// Refuses and reports network requests of one test.
 final class AirGap: Sendable {
-  /// That of the current test.
+  /// The air gap of the current test.
   @TaskLocal static var current: AirGap?
 
-  /// Whether all tests with a mock are.
+  /// Whether all tests with a mock are air-gapped.
   static let isForAll = !["", "0"].contains(ProcessInfo.processInfo.environment["WAYLAY_AIRGAPPED"] ?? "")
 
   private static let word = isForAll ? ".airgapped (WAYLAY_AIRGAPPED)" : ".airgapped"
 
-  /// Those that are open: for requests that come from no task.
+  /// Air gaps of running tests, for requests that come from no task.
   private static let open = Locked<[AirGap]>([])
-  /// Refuses requests to `URLSession.shared`, from the first test on, for as long as the process runs.
+  /// Installs the refusal of requests to `URLSession.shared` once, for the rest of the process.
   private static let watch: Void = {
     let registry = InterceptorRegistry(configuration: .ephemeral)
     registry.register(InterceptorChain(.default, for: .any) { Refusal() })
     _ = registry.intercept([.shared]) { request in
-      // The mock that has this session answers.
+      // A mock that intercepts this session answers instead.
       guard MockScope.current?.hardWired.sessions.contains(where: { $0 === URLSession.shared }) != true,
         let gap = current ?? (Test.current == nil ? onlyOne : nil)
       else { return false }
@@ -31,7 +31,7 @@ final class AirGap: Sendable {
 
   private let requests = Locked<[String]>([])
 
-  /// Runs a test, and reports the requests that it has made to the network.
+  /// Runs a test, and reports its network requests.
   static func around(_ function: @concurrent @Sendable () async throws -> Void) async throws {
     _ = watch
     let gap = AirGap()
@@ -46,7 +46,7 @@ final class AirGap: Sendable {
   private func note(_ request: String, of session: String) {
     requests.withLock { requests in
       let line = "\(request) of \(session)"
-      // Apple's loading system asks several times for one task.
+      // Apple's loading system asks several times per task.
       if !requests.contains(line) { requests.append(line) }
     }
   }
@@ -63,7 +63,7 @@ final class AirGap: Sendable {
       """)
   }
 
-  /// The last interceptor of an air-gapped mock's chain: what stubs let pass ends here.
+  /// The last interceptor of an air-gapped mock's chain: it refuses requests that stubs pass through.
   struct Refusal: RequestInterceptor {
     var gap: AirGap?
 

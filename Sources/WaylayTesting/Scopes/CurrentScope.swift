@@ -48,8 +48,8 @@ extension MockInterceptor {
 }
 
 extension MockScope {
-  /// The current scope; outside of every scope, and after its end, one whose loads all fail. Says so in the test that
-  /// runs.
+  /// The current scope. Outside a scope, or after its end, it reports an issue, and returns a scope whose loads all
+  /// fail.
   static func required(by name: String) -> MockScope {
     guard let current else {
       reportOutside(outsideMessage(name))
@@ -66,10 +66,10 @@ extension MockScope {
     return current
   }
 
-  /// In a detached task, on a queue or on a thread no test is current: then the report lists the open mocks.
+  /// No test is current in a detached task, on a queue or on a thread: the report then lists the open mocks.
   private static func reportOutside(_ message: String) {
     let scopes = Test.current == nil ? OpenScopes.scopes : []
-    // With one scope open it is clear whose code this is: its test fails.
+    // With a single open scope, the code belongs to that scope's test: report it there.
     if scopes.count == 1 { return scopes[0].noteStray(message) }
     let open = scopes.map(\.mock.location)
     guard let first = open.first(where: { $0.test == nil }) ?? open.first else { return IssueReport.report(message) }
@@ -81,7 +81,7 @@ extension MockScope {
       """, at: first)
   }
 
-  /// One for the whole process: its loads fail, and it is never ended.
+  /// A scope for the whole process whose loads all fail; it never ends.
   static let outside: MockScope = {
     let mock = MockInterceptor()
     let registry = InterceptorRegistry(configuration: .ephemeral)
@@ -112,7 +112,7 @@ extension MockScope {
 }
 
 extension URLError {
-  /// The failure of a request that no mock scope answers.
+  /// The error of a request outside any mock scope.
   static func outsideMockScope(_ message: String, _ interceptor: String, _ request: InterceptedRequest) -> URLError {
     let cause = WaylayError(
       .outsideMockScope, message, interceptor: interceptor, url: request.url, requestID: request.id)
@@ -126,7 +126,7 @@ extension ErrorCode where Domain == WaylayError {
   public static var outsideMockScope: Self { Self("outsideMockScope") }
 }
 
-/// The open scopes: for the report on code that runs outside all of them.
+/// The open scopes, for reports on code outside all of them.
 enum OpenScopes {
   private struct Open {
     let id: ObjectIdentifier
@@ -135,7 +135,7 @@ enum OpenScopes {
 
   private static let open = Locked<[Open]>([])
 
-  /// The oldest first.
+  /// All open scopes, oldest first.
   static var scopes: [MockScope] { open.withLock { $0 }.compactMap(\.scope) }
 
   static func add(_ scope: MockScope) { open.withLock { $0.append(Open(id: ObjectIdentifier(scope), scope: scope)) } }

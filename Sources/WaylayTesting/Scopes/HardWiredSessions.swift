@@ -1,11 +1,11 @@
 import Testing
 public import WaylayMocks
 
-/// The sessions that the code under test hard-codes, while one scope answers their requests.
+/// Intercepts sessions that the code under test hard-codes, for the duration of a scope.
 ///
-/// On Linux, a request that is made in the task of a test is answered by the mock of that test's scope, and requests of
-/// other tests to the same session are not affected. A request from outside any task, for example from a queue, belongs
-/// to the scope that holds the permit. On Apple platforms, where the task is not known, that holds for all requests.
+/// On Linux, the task of a request determines its scope, and requests of other tests to the same session are not
+/// affected. A request from outside any task, for example from a queue, belongs to the scope that holds the permit. On
+/// Apple platforms, where the task is unknown, all requests belong to the scope that holds the permit.
 final class HardWiredSessions: Sendable {
   private struct State {
     var permit: SessionQueue.Permit?
@@ -14,7 +14,7 @@ final class HardWiredSessions: Sendable {
     var unattributed: InterceptorRegistry?
   }
 
-  /// The scope's own, and those of the outer scopes.
+  /// The sessions of this scope and of outer scopes.
   let sessions: [URLSession]
   private let location: MockSourceLocation
   /// Whether an outer scope holds the permit.
@@ -34,7 +34,7 @@ final class HardWiredSessions: Sendable {
   /// Whether this scope or an outer one holds the permit.
   private var hasPermit: Bool { isInside || state.withLock { $0.permit != nil } }
 
-  /// Waits until no other scope has such sessions.
+  /// Waits until no other scope intercepts hard-coded sessions.
   func waitForPermit() async {
     guard !sessions.isEmpty, !isInside else { return }
     do {
@@ -48,11 +48,11 @@ final class HardWiredSessions: Sendable {
         for another test that needs them.
         """, at: location)
     } catch {
-      // Cancelled: the test has ended, and says why.
+      // Cancelled: the test has ended and reports the reason.
     }
   }
 
-  /// The same for code that cannot wait.
+  /// Takes the permit without waiting, for synchronous code.
   func takePermitAtOnce() {
     guard !sessions.isEmpty, !isInside else { return }
     do throws(SessionQueue.Stuck) {
@@ -68,14 +68,14 @@ final class HardWiredSessions: Sendable {
     }
   }
 
-  /// Makes the scope answer its sessions.
+  /// Starts intercepting the sessions.
   func begin(_ scope: MockScope) {
     guard !sessions.isEmpty else { return }
     LateRequests.refuse(of: sessions)
     let unattributed = InterceptorRegistry(configuration: .ephemeral)
     unattributed.register(InterceptorChain(.default, for: .any) { UnattributedRequests(mock: scope.mock) })
     let isUnattributed: @Sendable (URLRequest) -> Bool = { [test] _ in
-      // A request of another test is not for this mock.
+      // Another test's request is not for this mock.
       MockScope.current == nil && (Test.current == nil || Test.current?.id == test)
     }
     let (others, isComplete) = unattributed.intercept(sessions, where: isUnattributed)
@@ -109,7 +109,7 @@ final class HardWiredSessions: Sendable {
     """
 }
 
-/// Answers requests that come from no task of a test, and says so in the report of one that no stub matches.
+/// Answers requests that come from no task of a test, and mentions that in the report of an unmatched one.
 private struct UnattributedRequests: InlineResponding, GuardingInterceptor {
   let mock: MockInterceptor
 
@@ -136,7 +136,7 @@ private struct UnattributedRequests: InlineResponding, GuardingInterceptor {
   }
 }
 
-/// Sees the requests to `URLSession.shared` that are made in a scope, and takes none.
+/// Observes requests to `URLSession.shared` inside scopes, without answering them.
 enum SharedSessionWatch {
   private static let registry = InterceptorRegistry(configuration: .ephemeral)
   private static let isWatching: Void = {
@@ -147,11 +147,11 @@ enum SharedSessionWatch {
     }
   }()
 
-  /// From now on, for as long as the process runs.
+  /// Starts observing, for the rest of the process.
   static func begin() { isWatching }
 }
 
-/// Requests of hard-wired sessions by code that still runs after its scope has ended: they fail.
+/// Fails requests to hard-coded sessions by code that runs after its scope has ended.
 private enum LateRequests {
   private struct Known {
     weak var session: URLSession?
@@ -164,7 +164,7 @@ private enum LateRequests {
     return registry
   }()
 
-  /// Makes the sessions refuse such requests for as long as they exist: the code may run as long.
+  /// Makes the sessions refuse such requests for the rest of their lifetime.
   static func refuse(of sessions: [URLSession]) {
     let new = known.withLock { known in
       known = known.filter { $0.value.session != nil }

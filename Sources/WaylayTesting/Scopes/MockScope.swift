@@ -34,14 +34,14 @@ public import WaylayMocks
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
-    /// What the sessions are made from: those of one configuration share its cookies and credentials.
+    /// The configuration of all sessions, which thereby share cookies and credentials.
     var configuration: URLSessionConfiguration?
     var isEnded = false
-    /// How often sessions of scopes that have ended were used in this one, by the place of their mock.
+    /// Uses of sessions of ended scopes inside this scope, counted by the location of their mock.
     var lateUses: [MockSourceLocation: Int] = [:]
-    /// What code outside every scope did, which this test most likely ran.
+    /// Issues of code outside every scope, most likely started by this test.
     var stray: [String] = []
-    /// The first request to `URLSession.shared` that passed the mock by, and their number.
+    /// The first request to `URLSession.shared` that bypassed the mock, and the number of such requests.
     var shared: (first: String, count: Int)?
   }
 
@@ -55,7 +55,6 @@ public final class MockScope: Sendable {
   /// The chain of the scope's sessions: its mock, then its cassette, and nothing else. Direct loads through the
   /// registry (`registry.data(for:)`) are mocked as well.
   public let registry: InterceptorRegistry
-  /// The sessions that the code under test hard-codes.
   let hardWired: HardWiredSessions
   private let state = Locked(State())
 
@@ -69,18 +68,17 @@ public final class MockScope: Sendable {
     hardWired = HardWiredSessions(sessions, location: mock.location)
   }
 
-  /// - Parameter cassette: The cassette of this scope, or of the outer one.
   convenience init(
     _ mock: MockInterceptor, intercepting sessions: [URLSession] = [],
     cassette: Cassette? = MockScope.surrounding?.cassette
   ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
-    // What the cassette of an air-gapped test records comes from the network.
+    // Cassettes may record from the network even in an air-gapped test.
     let last: (any RequestInterceptor)? = cassette ?? AirGap.current.map { AirGap.Refusal(gap: $0) }
     let interceptors =
       ([FaultRun.current.map { FaultInterceptor(run: $0) }, mock, last] as [(any RequestInterceptor)?]).compactMap(
         \.self)
-    // Every scheme, and requests of the stubs' own closures too: what is not answered here must not be sent.
+    // Cover every scheme, and requests of the stubs' own closures: an unanswered request must not reach the network.
     registry.coverOwnRequests()
     registry.register(InterceptorChain(.default, for: .any) { interceptors })
     self.init(mock: mock, registry: registry, intercepting: sessions, cassette: cassette)
@@ -128,13 +126,14 @@ extension MockScope {
     base.intercepted(by: registry)
   }
 
-  /// Runs what the scope surrounds, and ends the scope: inside, the scope is ``current``, and the closures of its stubs
-  /// run as if they were there.
+  /// Runs an operation inside the scope, then ends the scope. The scope is ``current`` inside, and the closures of its
+  /// stubs run with the same task-local values.
   ///
   /// - Parameters:
   ///   - operation: The code under test.
-  ///   - printsErrors: Whether what the operation throws goes straight to the test library.
-  ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
+  /// - printsErrors: Whether the test library receives the thrown error directly.
+  /// - missesAtTest: Whether to report unmatched requests at the test, because the mock's location serves several
+  ///   tests.
   ///   - cassette: The cassette that ends with the scope.
   ///   - finish: Called before the scope ends.
   nonisolated(nonsending) func surround<Result>(
@@ -160,7 +159,7 @@ extension MockScope {
     }
   }
 
-  /// The same for what is not asynchronous.
+  /// The synchronous variant.
   func surround<Result>(_ operation: () throws -> Result, cassette: Cassette? = nil) rethrows -> Result {
     hardWired.takePermitAtOnce()
     do {
@@ -176,7 +175,7 @@ extension MockScope {
     }
   }
 
-  /// Begins to answer, in the tasks that start here.
+  /// Starts answering requests, with the task-local values of the current task.
   func begin() {
     OpenScopes.add(self)
     if isEnded { OpenScopes.remove(self) }
@@ -185,7 +184,7 @@ extension MockScope {
     SharedSessionWatch.begin()
   }
 
-  /// Notes what code outside every scope did.
+  /// Notes an issue of code outside every scope.
   func noteStray(_ message: String) {
     state.withLock { if !$0.stray.contains(message) { $0.stray.append(message) } }
   }
@@ -199,7 +198,7 @@ extension MockScope {
     state.withLock { $0.shared = ($0.shared?.first ?? line, ($0.shared?.count ?? 0) + 1) }
   }
 
-  /// What a report on a stub that nobody asked says of requests to `URLSession.shared`.
+  /// A remark on requests to `URLSession.shared` for the report of an unused stub.
   var sharedRemark: String? {
     state.withLock { $0.shared }.map { first, count in
       """
@@ -214,7 +213,7 @@ extension MockScope {
   /// Counts a use of a session of a scope that has ended.
   func noteLateUse(of location: MockSourceLocation) { state.withLock { $0.lateUses[location, default: 0] += 1 } }
 
-  /// How often such sessions were used, by the place of their mock.
+  /// Uses of sessions of ended scopes, counted by the location of their mock.
   var lateUses: [MockSourceLocation: Int] { state.withLock { $0.lateUses } }
 
   /// Whether the scope has ended: its sessions then fail their loads.
@@ -237,13 +236,14 @@ extension MockScope {
   }
 }
 
-/// What a scope's mock is made of.
+/// The settings of a scope's mock.
 struct ScopeSettings: Sendable {
-  /// Called for each scope.
+  /// Called once per scope.
   var options: @Sendable () -> MockInterceptor.Options = { MockInterceptor.Options() }
   var location: MockSourceLocation
 
-  /// The same at the attribute of a test: the compiler puts a trait that is written in it at the declaration.
+  /// A copy with the column of the test's attribute: the compiler gives a trait in an attribute the place of the
+  /// declaration.
   func located(at test: Test) -> ScopeSettings {
     var copy = self
     copy.location = MockSourceLocation(
@@ -252,18 +252,18 @@ struct ScopeSettings: Sendable {
     return copy
   }
 
-  /// The same for a trait without a location: reports name the test.
+  /// A copy for a trait without a location: reports name the test.
   func named(after test: Test) -> ScopeSettings {
     var copy = self
     copy.location.test = "\(test.sourceLocation.fileID):\(test.sourceLocation.line)"
     return copy
   }
 
-  /// A mock inside the current scope's, if there is one: its stubs are asked first.
+  /// Makes a mock inside the current scope's mock, if any: its stubs take precedence.
   func makeMock(_ stubs: [Stub]) -> MockInterceptor {
     let outer = MockScope.surrounding
     var options = options()
-    // Requests that no stub matches are for the cassette, unless the test says otherwise.
+    // Unmatched requests go to the cassette, unless the test's options set a response for them.
     if let run = FaultRun.current { options.clock = run.clock(insteadOf: options.clock) }
     if outer?.cassette != nil, options.unmatched == nil { options.unmatched = .passThrough }
     return MockInterceptor(
@@ -272,10 +272,10 @@ struct ScopeSettings: Sendable {
 }
 
 extension MockScope {
-  /// Counts requests of this scope's sessions after its end: the scope in which they are made reports them.
+  /// Counts requests of this scope's sessions after its end; the current scope at that time reports them.
   func watchForLateUse() {
     registry.afterInvalidation = { [location = mock.location] _ in
-      // Outside a scope, and in code that this one left running, the error of the request is enough.
+      // Outside a scope, and in code left running by this one, the error of the request suffices.
       guard let current = Self.current, !current.isEnded else { return }
       current.noteLateUse(of: location)
     }

@@ -1,30 +1,29 @@
 import WaylayMocks
 
-/// The queue of the scopes that have hard-wired sessions, which are one for the process: one scope has a permit for them
-/// at a time, in the order in which they asked.
+/// A FIFO queue for hard-wired sessions, which are shared by the process: one scope at a time holds the permit.
 ///
-/// A wait ends when its task is cancelled, and when one scope has held the permit for longer than the limit.
+/// A wait ends when its task is cancelled, or when the same scope holds the permit for longer than the limit.
 final class SessionQueue: Sendable {
   /// The queue of this process.
   static let shared = SessionQueue()
 
-  /// What a scope holds, or waits for.
+  /// The right to intercept hard-wired sessions, granted or queued.
   struct Permit: Sendable, Equatable {
     let number: UInt64
-    /// Where its mock was made.
+    /// The location of the scope's mock.
     let location: MockSourceLocation
 
     static func == (one: Permit, other: Permit) -> Bool { one.number == other.number }
   }
 
-  /// One scope has held its permit for too long.
+  /// A scope has held the permit for too long.
   struct Stuck: Error {
     let holder: Permit
     let limit: Duration
   }
 
   struct State {
-    /// The permit that is held, and then those that are waited for.
+    /// The permit in use, followed by the queued ones.
     var queue: [Permit] = []
     var last: UInt64 = 0
     var waiters = Waiters()
@@ -34,12 +33,11 @@ final class SessionQueue: Sendable {
   private let limit: Duration
   private let clock: any Clock<Duration>
 
-  /// - Parameter limit: How long one scope may hold the permit before the others stop waiting for it.
+  /// - Parameter limit: How long a scope may hold the permit before the waits of other scopes fail.
   init(limit: Duration = .seconds(300), clock: any Clock<Duration> = ContinuousClock()) {
     (self.limit, self.clock) = (limit, clock)
   }
 
-  /// The permit that is held now.
   var holder: Permit? { state.withLock { $0.queue.first } }
 
   /// The number of scopes that wait.
@@ -65,7 +63,7 @@ final class SessionQueue: Sendable {
     }
   }
 
-  /// A permit, if it is free now.
+  /// Takes the permit if it is free.
   func takeAtOnce(for location: MockSourceLocation) throws(Stuck) -> Permit {
     let permit = enqueue(location)
     guard let holder, holder != permit else { return permit }
@@ -95,7 +93,7 @@ final class SessionQueue: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Throws when one scope has held its permit for the whole limit.
+  /// Throws if the same scope holds the permit for the whole limit.
   private func watch() async throws {
     while true {
       let before = holder

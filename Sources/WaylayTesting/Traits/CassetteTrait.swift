@@ -27,10 +27,10 @@ public import WaylayMocks
 /// At the end of the test, requests without a matching entry are reported as issues, and entries that were never
 /// requested as a warning. If the test throws, its recording is discarded.
 public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
-  /// Which trait this is: a suite's trait is copied to every test in the suite.
+  /// The identity of a trait: a suite's trait is copied to every test in the suite.
   private final class Identity: Sendable {}
 
-  /// The traits of the suites round the current task.
+  /// The traits of the suites around the current task.
   @TaskLocal private static var suites: Set<ObjectIdentifier> = []
 
   private let identity = Identity()
@@ -76,7 +76,7 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
     URL(fileURLWithPath: location.filePath.description).deletingPathExtension().lastPathComponent
   }
 
-  /// The compiler puts a trait that is written in an attribute at the declaration.
+  /// The test's location if the trait is written in its attribute: the compiler gives it the place of the declaration.
   private func location(at test: Test) -> MockSourceLocation {
     guard test.sourceLocation.fileID == location.fileID.description else { return location }
     return MockSourceLocation(
@@ -84,7 +84,7 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
       column: UInt(clamping: test.sourceLocation.column))
   }
 
-  /// A test's name as a file can have it.
+  /// A test's name with the characters allowed in a file name.
   static func fileName(of test: Test) -> String {
     let name = test.name.prefix { $0 != "(" }
     let plain = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) || "-_".contains($0) ? $0 : "-" })
@@ -98,8 +98,8 @@ extension Trait where Self == CassetteTrait {
   /// - Parameters:
   ///   - path: The file, in the folder `Cassettes` next to the source file; the extension `.har` is optional. For a
   ///     suite, the subfolder in `Cassettes`. Default: the names of the source file and of the test.
-  ///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
-  ///   - options: What to compare, redact and report, and the maximum age of a recording. Evaluated anew for each test.
+  /// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+  /// - options: Matching, redaction, issues, and the maximum age of a recording. Evaluated anew for each test.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.
@@ -132,15 +132,15 @@ extension Trait where Self == CassetteTrait {
 ///
 /// - Parameters:
 ///   - path: The file, in the folder `Cassettes` next to the caller's; the extension `.har` is optional.
-///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
-///   - options: What to compare, redact and report, and the maximum age of a recording.
+/// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+/// - options: Matching, redaction, issues, and the maximum age of a recording.
 ///   - fileID: The file to report issues at: the caller's.
 ///   - filePath: The path of that file.
 ///   - line: The caller's line.
 ///   - column: The caller's column.
 ///   - operation: The code under test.
-/// - Returns: What the operation returns.
-/// - Throws: What the operation throws.
+/// - Returns: The operation's result.
+/// - Throws: The operation's error.
 @discardableResult
 public func withCassette<Result>(
   _ path: String, mode: Cassette.Mode = .environment, options: Cassette.Options = Cassette.Options(),
@@ -157,15 +157,15 @@ public func withCassette<Result>(
 ///
 /// - Parameters:
 ///   - path: The file, in the folder `Cassettes` next to the caller's; the extension `.har` is optional.
-///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
-///   - options: What to compare, redact and report, and the maximum age of a recording.
+/// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+/// - options: Matching, redaction, issues, and the maximum age of a recording.
 ///   - fileID: The file to report issues at: the caller's.
 ///   - filePath: The path of that file.
 ///   - line: The caller's line.
 ///   - column: The caller's column.
 ///   - operation: The code under test.
-/// - Returns: What the operation returns.
-/// - Throws: What the operation throws.
+/// - Returns: The operation's result.
+/// - Throws: The operation's error.
 @discardableResult
 public func withCassette<Result>(
   _ path: String, mode: Cassette.Mode = .environment, options: Cassette.Options = Cassette.Options(),
@@ -178,7 +178,7 @@ public func withCassette<Result>(
 }
 
 extension MockScope {
-  /// A scope without stubs of its own, whose requests go to a cassette.
+  /// Makes a scope without stubs, whose requests go to a cassette.
   convenience init(playing cassette: Cassette) {
     let settings = ScopeSettings(
       options: { MockInterceptor.Options(unmatched: .passThrough) }, location: cassette.location)

@@ -19,21 +19,21 @@ public import WaylayMocks
 /// of that test, even if the code under test swallowed the error. A suite's stub that is neither `.required` nor
 /// `.optional` may stay unused in individual tests; if no test in a run of the suite used it, the suite gets a warning.
 ///
-/// Tests with this trait run in parallel with all others; those with `intercepting` take turns among themselves.
+/// Tests with this trait run in parallel with all other tests; those with `intercepting` take turns among themselves.
 /// Use `withMock` in XCTest, and for stubs that apply to a part of a test.
 public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
-  /// Which trait this is: a suite's trait is copied to every test in the suite.
+  /// The identity of a trait: a suite's trait is copied to every test in the suite.
   final class Identity: Sendable {}
 
   let identity = Identity()
   let settings: ScopeSettings
   let sessions: @Sendable () -> [URLSession]
   let stubs: @Sendable () throws -> [Stub]
-  /// Whether ``settings`` say where it was written.
+  /// Whether ``settings`` have the source location of the trait.
   var isPlaced = true
   var role = Role.mock
 
-  /// What the trait does.
+  /// The kind of trait.
   enum Role: Sendable {
     case mock
     case airGap
@@ -78,7 +78,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  /// The trait of a test that is round all its scopes, wherever it stands, and does not run yet.
+  /// The first trait of a test that wraps all scopes (fault exploration or air gap) and is not active yet.
   static func outermost(of test: Test) -> MockTrait? {
     for trait in test.traits.compactMap({ $0 as? MockTrait }) {
       switch trait.role {
@@ -89,7 +89,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     return AirGap.isForAll && AirGap.current == nil ? .airgapped : nil
   }
 
-  /// Runs what is inside a trait that is round all scopes.
+  /// Runs a function inside a trait that wraps all scopes.
   func surround(
     _ test: Test, _ testCase: Test.Case?, _ function: @concurrent @Sendable @escaping () async throws -> Void
   ) async throws {
@@ -126,7 +126,7 @@ extension Trait where Self == MockTrait {
   /// ```
   ///
   /// - Parameters:
-  ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
+  /// - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
   ///     Evaluated anew for each test, and for each case of a parameterized test; to share one clock, pass an existing
   ///     one.
   ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
@@ -153,15 +153,15 @@ extension Trait where Self == MockTrait {
 
 extension Trait where Self == MockTrait {
   /// No request of the test, or of the tests in the suite, goes to the network: one that no mock answers fails, and
-  /// fails the test that made it, even if nobody has passed the session in.
+  /// fails the test that made it, even without an injected session.
   ///
   /// ```swift
   /// @Suite(.airgapped) struct CheckoutTests { … }
   /// ```
   ///
   /// It sees requests to `URLSession.shared` and to all sessions of mocks, also where stubs let requests pass. It does
-  /// not see a session that code makes for itself with a configuration of its own, because neither platform asks
-  /// anybody about its requests (platform fact P11): pass such code a session. Cassettes may record.
+  /// not see a session that code makes from its own configuration, because on both platforms such requests bypass all
+  /// interceptors (platform fact P11): inject a session into such code. Cassettes may record.
   /// `WAYLAY_AIRGAPPED=1 swift test` does the same for every test with a mock or a cassette.
   public static var airgapped: MockTrait {
     var trait = MockTrait.mocked()
@@ -199,27 +199,27 @@ extension Trait where Self == MockTrait {
   }
 }
 
-/// Which stubs of a suite's trait were of use, over all tests of one run of the suite.
+/// Counts the uses of a suite's stubs over all tests of one run of the suite.
 final class SuiteLedger: Sendable {
-  /// A stub, each time it is made: a loop makes several on one line.
+  /// A stub of each iteration: a loop makes several stubs on one line.
   private struct Key: Hashable {
     var location: MockSourceLocation
     var description: String
   }
 
-  /// The ledgers of the suites round the current task, by trait.
+  /// The ledgers of the suites around the current task, by trait.
   @TaskLocal private static var ledgers: [ObjectIdentifier: SuiteLedger] = [:]
 
   private let uses = Locked<[Key: Int]>([:])
 
-  /// The ledger of a suite's trait; `nil` for a trait that stands on a test itself.
+  /// The ledger of a suite's trait; `nil` for a trait on a test itself.
   static func current(of trait: MockTrait.Identity) -> SuiteLedger? { ledgers[ObjectIdentifier(trait)] }
 
-  /// Runs the tests of a suite, and warns of stubs that none of them used.
+  /// Runs the tests of a suite, and warns of stubs that no test used.
   static func open(
     for trait: MockTrait.Identity, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // A nested suite inherits the trait: its tests count for the suite that the trait stands on.
+    // A nested suite inherits the trait: its tests count for the suite that declares the trait.
     guard current(of: trait) == nil else { return try await function() }
     let ledger = SuiteLedger()
     var open = ledgers
@@ -228,10 +228,10 @@ final class SuiteLedger: Sendable {
     ledger.report()
   }
 
-  /// Adds the stubs to one test's mock. Those that do not say whether they are required are the suite's matter, not the
-  /// test's.
+  /// Adds the stubs to one test's mock. Stubs without `.required` or `.optional` are optional for the test, and checked
+  /// for the suite.
   ///
-  /// - Returns: What writes down, at the end of the test, how often they were used.
+  /// - Returns: A closure that adds up their uses at the end of the test.
   func enter(_ stubs: [Stub], into mock: MockInterceptor) -> @Sendable () -> Void {
     let handles = stubs.compactMap { stub -> (Key, StubHandle)? in
       guard stub.requirement == nil else {

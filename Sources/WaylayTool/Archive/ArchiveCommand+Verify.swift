@@ -23,7 +23,7 @@
           guard event.kind == .damaged else { return }
           damaged.withLock { $0.append(Problem(id: event.id?.number, url: event.url, message: event.reason)) }
         }
-        // Keys first, and their entries one after the other: bodies are not all held at once.
+        // Collect keys first, then read entry by entry: bodies are not held in memory together.
         let keys = Locked<(known: Set<ArchiveKey>, order: [ArchiveKey])>(([], []))
         let visited = Locked(0)
         try await store.visit(.all) { entry in
@@ -31,7 +31,7 @@
           keys.withLock { if $0.known.insert(entry.key).inserted { $0.order.append(entry.key) } }
           return true
         }
-        // What could not be read is left out of a visit, and stays: the warnings on standard error say why.
+        // A visit skips unreadable entries and keeps them; warnings on standard error give the reasons.
         let unread = store.usage.count - visited.withLock { $0 }
         if unread > 0 {
           let message =

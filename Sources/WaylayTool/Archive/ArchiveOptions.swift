@@ -6,7 +6,7 @@
   import WaylayArchive
   import WaylayCore
 
-  /// Which archive is meant, and what it is encrypted with.
+  /// The directory and the key of an archive.
   struct ArchiveOptions: ParsableArguments {
     @Argument(help: "The directory of the archive.") var directory: String
     @Option(
@@ -15,17 +15,17 @@
           + "WAYLAY_ARCHIVE_KEY.",
         valueName: "file")) var keyFile: String?
 
-    /// Opens it for reading: nothing is made and nothing is changed, even while another process uses it.
+    /// Opens the archive read-only, which changes no file, even while another process uses it.
     func forReading() throws -> DiskStore { try open(isReadOnly: true) }
 
-    /// Opens it for writing. It is not made where there is none.
+    /// Opens an existing archive for writing.
     func forWriting() async throws -> DiskStore {
       await (try forReading()).close()
       return try open(isReadOnly: false)
     }
 
     private func open(isReadOnly: Bool) throws -> DiskStore {
-      // No limit: the tool never evicts what an app has stored.
+      // No limits: the tool never evicts entries of an app.
       var options = DiskStore.Options(limits: StoreLimits(bytes: .max, count: .max), logger: .toStandardError)
       options.isReadOnly = isReadOnly
       if let key = try KeyFile.key(keyFile) { options.encryptionKey = { key } }
@@ -34,7 +34,7 @@
   }
 
   extension Logger {
-    /// Warnings and worse, on standard error.
+    /// A logger for warnings and errors on standard error.
     static let toStandardError: Logger = {
       var logger = Logger(label: "waylay") { StreamLogHandler.standardError(label: $0) }
       logger.logLevel = .warning
@@ -42,7 +42,7 @@
     }()
   }
 
-  /// A secret key, from a file or the environment. Never from the command line, which others can see.
+  /// A secret key from a file or the environment. A command line is visible to other users.
   enum KeyFile {
     static func key(_ file: String?) throws -> SymmetricKey? {
       if let file {
@@ -68,7 +68,7 @@
     }
   }
 
-  /// Which entries of an archive are meant. Several of them: the entries that all of them pick.
+  /// The selection of entries. An entry must match all given options.
   struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Entries of this host; not of those below it.", valueName: "name")) var host: String?
     @Option(help: ArgumentHelp("Entries of this URL.", valueName: "url")) var url: String?
@@ -85,7 +85,7 @@
       help: ArgumentHelp("The entry of this number, as ls shows it. May be given several times.", valueName: "number"))
     var entry: [UInt64] = []
 
-    /// Whether nothing was chosen.
+    /// Whether no option was given.
     var isEmpty: Bool {
       host == nil && url == nil && prefix == nil && tag == nil && partition == nil && before == nil && after == nil
         && entry.isEmpty
@@ -110,7 +110,7 @@
   }
 
   enum Dates {
-    /// A date as people write it: a day, or a moment (RFC 3339).
+    /// Parses a day, or a date with time (RFC 3339).
     @Sendable static func date(_ text: String) throws -> Date {
       if let date = try? Date(text, strategy: .iso8601) { return date }
       if let date = try? Date(text + "T00:00:00Z", strategy: .iso8601) { return date }
@@ -119,7 +119,7 @@
   }
 
   enum Addresses {
-    /// A URL of HTTP.
+    /// Parses an HTTP URL.
     static func url(_ text: String) throws -> URL {
       guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
         url.host?.isEmpty == false
@@ -130,7 +130,7 @@
       return url
     }
 
-    /// Header fields as they are written after `-H`.
+    /// Parses the header fields given with `-H`.
     static func fields(_ texts: [String]) throws -> [(name: String, value: String)] {
       try texts.map { text in
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
@@ -145,8 +145,7 @@
     }
   }
 
-  /// A stored response as the tool prints it. The URL is as the archive has it: an app that keeps no query values has
-  /// none here.
+  /// A stored response as the tool prints it. The URL has no query values if the app does not store them.
   struct EntryRow: Encodable {
     struct Pair: Encodable {
       let name: String
@@ -165,10 +164,10 @@
     let tags: [String]
     let isPinned: Bool
     let partition: String
-    /// `nil` where the head is not understood.
+    /// `nil` if the head cannot be decoded.
     let isFresh: Bool?
     let isWhole: Bool?
-    /// With all that is known of it.
+    /// Header fields and metadata are printed with details only.
     let fields: [Pair]?
     let metadata: [Pair]?
 
@@ -186,14 +185,14 @@
 
     private var state: String { isFresh.map { $0 ? "fresh" : "stale" } ?? "not understood" }
 
-    /// On one line.
+    /// One line per entry.
     var text: String {
       let marks = (isWhole == false ? " partial" : "") + (isPinned ? " pinned" : "") + tags.map { " #\($0)" }.joined()
       let place = partition.isEmpty ? "" : " [\(partition)]"
       return "\(id)  \(status)  \(bytes) bytes  \(state)\(marks)  \(stored.formatted(.iso8601))  \(url)\(place)"
     }
 
-    /// On many.
+    /// Several lines, with metadata and header fields.
     var details: String {
       let known = Table.lines((metadata ?? []).map { ["  " + $0.name, $0.value] })
       return ([text] + known + (fields ?? []).map { "  \($0.name): \($0.value)" }).joined(separator: "\n")

@@ -3,12 +3,12 @@
   import Foundation
   import WaylayHAR
 
-  /// What every command takes.
+  /// Options of every command.
   struct CommonOptions: ParsableArguments {
     @Flag(help: "Print one JSON object, for programs.") var json = false
   }
 
-  /// A file that is written in place of standard output.
+  /// Options for writing a file instead of standard output.
   struct FileOptions: ParsableArguments {
     @Option(
       name: .shortAndLong,
@@ -16,11 +16,11 @@
     var output: String?
     @Flag(help: "Replace files that are there already.") var force = false
 
-    /// The file, if one is wanted.
+    /// The output file, if given.
     var file: OutputFile? { output.map { OutputFile($0, mayReplace: force) } }
   }
 
-  /// What is taken out of traffic before it is printed or written.
+  /// Options for redacting traffic before it is printed or written.
   struct RedactionOptions: ParsableArguments {
     @Option(
       help: ArgumentHelp(
@@ -39,7 +39,7 @@
     }
   }
 
-  /// Which entries of a file are meant.
+  /// Options that select entries of a file.
   struct EntryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only this entry, counted from 1. May be given several times.", valueName: "number"))
     var entry: [Int] = []
@@ -55,14 +55,14 @@
       (self.entry.isEmpty || self.entry.contains(number)) && (url.map { entry.request.url.contains($0) } ?? true)
     }
 
-    /// That no entry was meant.
+    /// The failure for a selection without entries.
     func nothing(in file: String, of count: Int) -> ToolFailure {
       ToolFailure(
         .failed, "nothingMatched", "none of the \(count) entries of \(file) matches: check --entry and --url.")
     }
   }
 
-  /// A file that is read at once.
+  /// Reads a whole file.
   enum InputFile {
     static func data(_ path: String) throws -> Data {
       do { return try Data(contentsOf: URL(fileURLWithPath: path)) } catch {

@@ -2,11 +2,11 @@
   import Foundation
   import WaylayCore
 
-  /// What the program prints: results to standard output, everything else to standard error.
+  /// Prints results to standard output, everything else to standard error.
   ///
-  /// Without a buffer, and not by `print`: that goes on forever when nobody reads any more.
+  /// Unbuffered, and not with `print`, which continues forever after the reader closed the pipe.
   enum Output {
-    /// The reader of standard output has closed its end.
+    /// The reader closed standard output.
     struct Closed: Error {}
 
     /// Writes bytes to standard output.
@@ -18,10 +18,10 @@
       }
     }
 
-    /// Writes a line for people: what a terminal would act on is not in it.
+    /// Writes a line for people, without terminal control characters.
     static func line(_ text: String = "") throws { try write(Data((shown(text) + "\n").utf8)) }
 
-    /// Writes a text as it is, source for example; on a terminal, without what it would act on.
+    /// Writes a text unchanged, for example source code; on a terminal, without control characters.
     static func text(_ text: String) throws {
       guard isTerminal else { return try write(Data(text.utf8)) }
       var filter = TerminalFilter()
@@ -31,10 +31,10 @@
     /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Writes one JSON object, with its keys in order.
+    /// Writes one JSON object with sorted keys.
     static func json(_ value: some Encodable) throws { try write(try encoded(value) + Data("\n".utf8)) }
 
-    /// A value as JSON on one line. What a terminal would act on is written as JSON can write any character.
+    /// Encodes a value as JSON on one line. Terminal control characters are written as JSON escapes.
     static func encoded(_ value: some Encodable) throws -> Data {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -47,12 +47,12 @@
         }.utf8)
     }
 
-    /// Says something to standard error; what nobody reads is lost.
+    /// Writes a message to standard error; write errors are ignored.
     static func complain(_ text: String) {
       FileHandle.standardError.write(Data("waylay: \(shown(text))\n".utf8))
     }
 
-    /// A text without what a terminal acts on, or shows in another order than it is.
+    /// A text without control characters and without characters that change the text direction.
     static func shown(_ text: String) -> String {
       guard text.unicodeScalars.contains(where: isHostile) else { return text }
       var result = String.UnicodeScalarView()
@@ -62,14 +62,14 @@
 
     private static func isHostile(_ scalar: Unicode.Scalar) -> Bool {
       if scalar == "\n" || scalar == "\t" { return false }
-      // The latter turn the direction of what follows.
+      // Bidirectional control characters change the text direction.
       return scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
   }
 
-  /// What a terminal may be shown of bytes that come in pieces: text, in which it finds nothing to act on.
+  /// Removes terminal control characters from chunks of text.
   struct TerminalFilter {
-    /// The beginning of a character, or of the end of a line.
+    /// An incomplete UTF-8 sequence, or a CR that may be the first half of CRLF.
     private var rest = Data()
 
     mutating func shown(_ bytes: Data) -> Data {
@@ -86,7 +86,7 @@
       return Self.shown(rest.prefix(whole))
     }
 
-    /// What is left at the end.
+    /// The remainder, at the end of the input.
     mutating func end() -> Data {
       defer { rest = Data() }
       return Self.shown(rest)
@@ -99,7 +99,8 @@
 
   /// A JSON object with one long list, written element by element: `{"entries":[…],"count":2}`.
   struct JSONList {
-    /// What stands before the next element. Nothing is printed before the first: what fails until then prints an error.
+    /// The text before the next element. The opening is printed with the first element, so that a failure before it
+    /// prints an error object only.
     private var separator: String
 
     init(_ name: String) { separator = "{\"\(name)\":[" }
@@ -109,7 +110,7 @@
       separator = ",\n"
     }
 
-    /// Ends the object with what comes after the list.
+    /// Ends the list, and adds the members of `rest` to the object.
     func end(_ rest: some Encodable) throws {
       let members = try Output.encoded(rest).dropFirst()
       let opening = separator == ",\n" ? "" : separator
@@ -117,7 +118,7 @@
     }
   }
 
-  /// Rows of cells as lines with columns.
+  /// Aligns rows of cells in columns.
   enum Table {
     static func lines(_ rows: [[String]]) -> [String] {
       guard let columns = rows.map(\.count).max() else { return [] }
@@ -129,24 +130,24 @@
     }
   }
 
-  /// A file that a command writes: whole or not at all, and in place of another one only if it may.
+  /// An output file, written atomically; it replaces an existing file only with `mayReplace`.
   struct OutputFile {
     let path: String
     let mayReplace: Bool
 
     init(_ path: String, mayReplace: Bool) {
-      // As other programs name it.
+      // The name that other programs use.
       self.path = path == "-" ? "/dev/stdout" : path
       self.mayReplace = mayReplace
     }
 
     var isStandardOutput: Bool { path == "/dev/stdout" }
 
-    /// Begins to write it.
+    /// Starts writing the file.
     ///
-    /// - Throws: ``ToolFailure`` when it exists and must not be replaced, or cannot be made.
+    /// - Throws: ``ToolFailure`` if the file exists and must not be replaced, or cannot be made.
     func writer(mode: mode_t = 0o666) throws -> AtomicFile.Writer {
-      // A signal that ends the program takes the drafts with it.
+      // A terminating signal removes the drafts of files.
       Drafts.watch
       do throws(SystemError) {
         return try AtomicFile.Writer(path, mode: mode, replaces: mayReplace)
@@ -155,7 +156,7 @@
       }
     }
 
-    /// The failure of a call, as the program says it.
+    /// The failure with the program's message for a system error.
     func failure(_ error: SystemError) -> any Error {
       switch error.code {
       case EEXIST:

@@ -4,7 +4,7 @@
   import WaylayCore
   import WaylayHosts
 
-  /// Where the sockets go.
+  /// Options for the addresses of connections.
   struct RouteOptions: ParsableArguments {
     @Option(
       help: ArgumentHelp(
@@ -24,11 +24,11 @@
 
     func authority() throws -> Data? { try authorityFile.map(InputFile.data) }
 
-    /// What sends requests to their addresses; `nil` where nothing was said of addresses.
+    /// The rewriter of the given options; `nil` without any.
     ///
     /// - Parameters:
-    ///   - url: The URL that is asked for: its host is looked up even where `*` does not stand for it.
-    ///   - others: Rules beside these.
+    ///   - url: The requested URL: its host gets a rule of its own even if the `*` rule does not match it.
+    ///   - others: Additional rules.
     func rewriter(for url: URL?, _ others: [HostRule] = []) throws -> HostRewriter? {
       var rules = try table() + others
       guard doh != nil || !rules.isEmpty else { return nil }

@@ -2,14 +2,14 @@
   import Foundation
   import WaylayCore
 
-  /// Where a signal that ends the program is written to: all that may be done in its handler.
+  /// The pipe written by the signal handler, which may do little else (async-signal safety).
   private nonisolated(unsafe) var stopPipe: Int32 = -1
 
   /// Waits for SIGINT or SIGTERM.
   struct StopSignal {
     private let readEnd: Int32
 
-    /// From now on these signals do not end the program by themselves.
+    /// Installs the handlers: from now on, these signals do not terminate the program.
     init() {
       var ends: [Int32] = [-1, -1]
       _ = pipe(&ends)
@@ -23,11 +23,11 @@
       }
     }
 
-    /// Calls a closure, on a thread of its own, with the signal that has come.
+    /// Calls a closure with the received signal, on a separate thread.
     func onStop(_ body: @escaping @Sendable (Int32) -> Void) {
       let end = readEnd
       Thread.detachNewThread {
-        // The program may have been started with its signals blocked: this thread takes them.
+        // The program may have been started with blocked signals: unblock them in this thread.
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
@@ -38,17 +38,17 @@
       }
     }
 
-    /// Returns when one has come.
+    /// Returns after one of the signals.
     func wait() async {
       await withCheckedContinuation { continuation in onStop { _ in continuation.resume() } }
     }
   }
 
-  /// The drafts of files, which go with a program that is ended while it writes them.
+  /// Removes drafts of files when a signal terminates the program.
   enum Drafts {
     static let watch: Void = StopSignal().onStop { number in
       AtomicFile.removeDrafts()
-      // As it would have ended without all this. This thread may not be one that takes signals.
+      // Terminate as by the default action. Exit explicitly in case no thread accepts the signal.
       signal(number, SIG_DFL)
       kill(getpid(), number)
       sleep(1)

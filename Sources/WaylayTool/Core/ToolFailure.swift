@@ -5,12 +5,12 @@
   import WaylayHAR
   import WaylayHosts
 
-  /// Why a command did not do what it was to do.
+  /// The failure of a command.
   struct ToolFailure: Error, Encodable {
     let status: ExitStatus
-    /// For programs: the library's own code where the failure is one of its errors.
+    /// For programs: the library's error code, or one of the tool.
     let code: String
-    /// For people: what happened, and what to do about it.
+    /// For people: the failure, and how to correct it.
     let message: String
 
     init(_ status: ExitStatus, _ code: String, _ message: String) {
@@ -19,12 +19,12 @@
       self.message = message
     }
 
-    /// Any error, as the program says it.
+    /// Converts any error.
     init(_ error: any Error) {
       switch error {
       case let failure as ToolFailure: self = failure
       case let error as HARError:
-        // That of writing has the cause in its message.
+        // The message of a write error includes the cause.
         let cause = error.code == .unwritable ? "" : Self.cause(error.underlying)
         self.init(.files, "har.\(error.code)", error.message + cause)
       case let error as ArchiveError: self.init(.files, "archive.\(error.code)", Self.text(error))
@@ -45,17 +45,17 @@
     }
   }
 
-  /// How the program ends, for scripts.
+  /// The exit status, for scripts.
   enum ExitStatus: Int32, Encodable {
-    /// Done.
+    /// Success.
     case done = 0
-    /// What was asked for failed: a check found something, nothing matched.
+    /// The command failed: a check found something, nothing matched.
     case failed = 1
     /// The network gave no response.
     case network = 2
     /// A file, a folder or an archive cannot be used.
     case files = 4
-    /// The command line makes no sense: `EX_USAGE`, as the argument parser has it.
+    /// A misuse of the command line: `EX_USAGE`, like the argument parser's.
     case usage = 64
   }
 #endif

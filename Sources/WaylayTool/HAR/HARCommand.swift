@@ -84,7 +84,7 @@
     }
   }
 
-  /// Makes a text of each entry that is meant, and prints them or writes them to a file.
+  /// Renders each selected entry as text, to standard output or a file.
   struct Rendering: ParsableArguments {
     @Argument(help: "The archive.") var file: String
     @OptionGroup var common: CommonOptions
@@ -93,9 +93,9 @@
     @OptionGroup var secrets: RedactionOptions
 
     /// - Parameters:
-    ///   - list: The name of the list in JSON.
-    ///   - name: That of a text in it.
-    ///   - render: Gives the text of an entry; `nil` for one that there is none of.
+    /// - list: The name of the JSON array.
+    /// - name: The name of the text in its elements.
+    /// - render: Returns the text of an entry; `nil` if the entry has none.
     func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
       let output = target.file
       var writer = try output?.writer()
@@ -145,13 +145,13 @@
     }
   }
 
-  /// An archive that is read entry by entry.
+  /// A HAR file, read entry by entry.
   struct HARFile {
     let url: URL
 
     init(_ path: String) { url = URL(fileURLWithPath: path) }
 
-    /// Shows each entry with its number, from 1; returns how many there were.
+    /// Visits each entry with its number, from 1; returns the number of entries.
     @discardableResult
     func forEach(_ visit: (Int, HAR.Entry) throws -> Void) throws -> Int {
       var reader = try HARReader(url)
@@ -163,7 +163,7 @@
       return count
     }
 
-    /// Writes a copy without secrets; returns how many entries it has, and what was done to them.
+    /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
     func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
       let file = try target.writer(mode: 0o600)
       let archive = redaction.outline(of: try HAR(withoutEntriesOf: url))
@@ -182,7 +182,7 @@
   }
 
   extension HAR {
-    /// Reads a file; an error says which one it was.
+    /// Reads a file; an error message includes its name.
     init(named path: String) throws {
       do { self = try HAR(contentsOf: URL(fileURLWithPath: path)) } catch let error as HARError {
         let failure = ToolFailure(error)
@@ -192,7 +192,7 @@
   }
 
   extension Redaction {
-    /// What an archive says beside its entries, as far as it cannot hold a secret.
+    /// The parts of a HAR file outside its entries, without secrets.
     func outline(of archive: HAR) -> HAR {
       guard hides("authorization") else { return archive }
       var copy = HAR(creator: HAR.Application(name: archive.creator.name, version: archive.creator.version))

@@ -1,11 +1,11 @@
-// A file of its own for its condition on the platform.
+// A separate file for its platform condition.
 #if CommandLineTool
   import Foundation
   import WaylayCore
 
-  /// What carries requests.
+  /// Makes the transport of the tool.
   enum Transports {
-    /// A transport that trusts an authority beside those of the system; `nil` for the usual one.
+    /// A transport that also trusts the given authority; `nil` for the default transport.
     static func make(authority: Data?) throws -> (any Transport)? {
       guard let authority else { return nil }
       #if CORELIBS_FOUNDATION

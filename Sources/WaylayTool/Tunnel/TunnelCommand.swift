@@ -73,13 +73,14 @@
       }
       var options = HostTunnel.Options()
       options.allowsOtherHosts = others
-      // Others can go the system's way only where the policy knows one; those with a rule have addresses either way.
+      // Hosts without a rule use the system resolver, which only the policy `.prefer` allows. Hosts with a rule have
+      // addresses under either policy.
       let isPassing = others && ways.doh == nil
       return HostTunnel(
         isPassing ? HostRewriter(rules: strict.ruleSource.rules, policy: .prefer) : strict, options: options)
     }
 
-    /// Feeds an inspector with what goes through the tunnel, and shows it.
+    /// Starts an inspector that shows the traffic of the tunnel.
     private func showing(_ tunnel: HostTunnel) async throws -> InspectorServer {
       let inspector = Inspector()
       let records = tunnel.records.subscribe(bufferingNewest: 1000)
@@ -106,7 +107,7 @@
       return entry
     }
 
-    /// Writes the variables for a shell, where nobody else can read them.
+    /// Writes the variables as shell source to a file that only this user can read.
     private func write(_ variables: [String: String]) throws -> URL {
       let url =
         file.map { URL(fileURLWithPath: $0) }
@@ -131,13 +132,14 @@
       process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
         !$0.value.isEmpty || variables[$0.key] == nil
       }
-      // From the terminal it has come to the command as well.
+      // The terminal sends SIGINT to the whole foreground group, including the command.
       stop.onStop { if $0 != SIGINT || tcgetpgrp(STDIN_FILENO) != getpgrp() { kill(process.processIdentifier, $0) } }
       return try await withCheckedThrowingContinuation { continuation in
         process.terminationHandler = { process in
           continuation.resume(returning: process.terminationStatus + (process.terminationReason == .exit ? 0 : 128))
         }
-        // The command inherits what is done with signals: this thread has all of them blocked, and the program ignores SIGPIPE.
+        // The command inherits the signal mask and ignored signals: reset both, since this thread blocks all signals
+        // and the program ignores SIGPIPE.
         var (none, blocked) = (sigset_t(), sigset_t())
         pthread_sigmask(SIG_SETMASK, &none, &blocked)
         signal(SIGPIPE, SIG_DFL)

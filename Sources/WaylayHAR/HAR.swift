@@ -7,9 +7,9 @@
 /// }
 /// ```
 ///
-/// Reading accepts what other tools write: names in any order, a byte order mark, missing required parts, and custom
-/// fields, which begin with an underscore and are kept. Writing produces what other tools accept: times that add up,
-/// the oldest entries first, and a stable order of names.
+/// Reading accepts the output of other tools: names in any order, a byte order mark, missing required parts, and custom
+/// fields, which begin with an underscore and are kept. Writing produces files that other tools accept: times that add
+/// up, the oldest entries first, and a stable order of names.
 ///
 /// An archive is held in memory as a whole: for files of hundreds of megabytes, use ``HARReader`` and ``HARWriter``.
 ///
@@ -142,7 +142,7 @@ extension HAR {
 public struct HARError: Error, Sendable {
   /// The kind of failure. New codes may be added in any release.
   public let code: OpenEnum<HARError>
-  /// A human-readable text: what happened and what to do about it.
+  /// A human-readable text: the failure, and how to correct it.
   public let message: String
   /// The file, if the error is about one.
   public let file: URL?
@@ -170,10 +170,10 @@ extension HARError: CustomStringConvertible, CustomDebugStringConvertible, Local
 }
 
 extension HARError {
-  /// The same error, about a file.
+  /// A copy with the file, unless the error already has one.
   func `in`(_ file: URL) -> HARError { HARError(code, message, file: self.file ?? file, underlying: underlying) }
 
-  /// The names of an object's members, a few of them.
+  /// The first few member names of an object.
   static func names(of json: JSONValue) -> String {
     guard let names = json.object?.keys.sorted(), !names.isEmpty else { return "nothing" }
     return names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", …" : "")

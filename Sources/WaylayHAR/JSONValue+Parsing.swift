@@ -14,7 +14,7 @@ extension JSONValue {
     try self.init(parsing: Data(text.utf8))
   }
 
-  /// Reads a text in UTF-8 that stands for something.
+  /// Parses UTF-8 bytes, and converts a syntax error with `failure`.
   init(_ bytes: some Sequence<UInt8>, _ failure: (JSONSyntaxError) -> HARError) throws(HARError) {
     do { try self.init(reading: bytes) } catch { throw failure(error) }
   }

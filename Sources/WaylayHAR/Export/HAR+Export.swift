@@ -14,7 +14,7 @@ extension HAR.Request {
   ///
   /// - Parameter isMultiline: Whether to write each option on its own line.
   public func curlCommand(isMultiline: Bool = true) -> String {
-    // Brackets of a URL are no patterns, and its dots stay. One that begins like an option is none.
+    // Disable URL globbing, keep dot segments, and pass the URL as an option value in case it begins with a dash.
     var words = ["curl", "--globoff", "--path-as-is", "--url " + Shell.quoted(url)]
     switch method {
     case "HEAD": words.append("--head")
@@ -24,11 +24,11 @@ extension HAR.Request {
     if httpVersion.lowercased().hasPrefix("http/1.0") { words.append("--http1.0") }
     let names = Set(headers.map { $0.name.lowercased() })
     for field in headers where !isLeftOut(field) {
-      // A field without a value is written so: with a colon it would be one to leave out.
+      // A semicolon sends a field without a value; a colon would remove the field.
       let text = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       words.append("--header " + Shell.quoted(text))
     }
-    // What curl would add by itself.
+    // Fields that curl would add by itself.
     for name in ["User-Agent", "Accept"] where !names.contains(name.lowercased()) {
       words.append("--header '\(name):'")
     }
@@ -44,8 +44,7 @@ extension HAR.Request {
     return "printf '%b' \(Shell.octal(body.data)) | " + join(words, isMultiline)
   }
 
-  /// Whether `curl` writes a field by itself, as it is here; or must not see it, because it would take its name for
-  /// that of a file.
+  /// Whether `curl` sets the field itself with the same value, or would read its name as a file name (`@`).
   private func isLeftOut(_ field: HAR.Field) -> Bool {
     guard field.name.unicodeScalars.first != "@", !field.name.isEmpty else { return true }
     return switch field.name.lowercased() {
@@ -67,29 +66,29 @@ extension HAR.Request {
   }
 }
 
-/// Texts as words of a shell.
+/// Quoting of shell words.
 enum Shell {
-  /// A word in single quotes, in which no shell looks for anything but the next quote. What a terminal would act on is
-  /// made by `printf`, because only some shells know `$'…'`: to the others it is a dollar sign and a quote.
+  /// A word in single quotes, which disable every expansion. `printf` makes the control characters, because not every
+  /// shell supports `$'…'`.
   static func quoted(_ text: String) -> String {
     var (word, octal) = ("'", "")
     func made() -> String { octal.isEmpty ? "" : "'\"$(printf '\(octal)')\"'" }
     for scalar in text.unicodeScalars {
-      // A command that is substituted loses line breaks at its end; within quotes they do nothing.
+      // Command substitution strips trailing line breaks. In single quotes they are harmless.
       if scalar != "\n", scalar.isControl {
-        // By the bytes of UTF-8, in three digits each: what comes after cannot be taken for one more.
+        // Three octal digits per UTF-8 byte, so that a following digit is not read as part of the escape.
         for byte in String(scalar).utf8 { octal += "\\" + digits(byte) }
         continue
       }
       word += made()
       octal = ""
-      // Scalar by scalar: a quote that a combining mark follows is another character, and ends the word all the same.
+      // Iterate over scalars: a quote with a combining mark is a different character, but still ends the word.
       if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
     }
     return word + made() + "'"
   }
 
-  /// Bytes as a word for the format `%b` of `printf`.
+  /// Encodes bytes for the format `%b` of `printf`.
   static func octal(_ data: Data) -> String { "'" + data.map { "\\0" + digits($0) }.joined() + "'" }
 
   private static func digits(_ byte: UInt8) -> String {
@@ -99,27 +98,27 @@ enum Shell {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal or an editor may show something else for it.
+  /// Whether a terminal or an editor may interpret or hide the character.
   fileprivate var isControl: Bool {
     [.control, .format, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }
 }
 
-/// Traffic as Swift source, for stubs that are pasted into tests.
+/// Swift source of stubs, for pasting into tests.
 package enum SwiftSource {
-  /// The most bytes of a body that are written.
+  /// The maximum size of a body in source.
   package static let bodyLimit = 64 << 10
 
-  /// Fields that say how a response came over the wire, or when, or that are made of the body.
+  /// Fields about the transfer, or derived from the body.
   private static let wire: Set<String> = [
     "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
   ]
 
-  /// A text as a literal. What is not seen, or turns the direction of what follows, is escaped.
+  /// A string literal. Invisible characters and characters that change the text direction are escaped.
   package static func literal(_ text: String) -> String {
     var result = "\""
-    // Scalar by scalar: a quote that a combining mark follows is another character, and a quote all the same.
+    // Iterate over scalars: a quote with a combining mark is a different character, but still ends the literal.
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"": result += "\\\""
@@ -135,18 +134,18 @@ package enum SwiftSource {
     return result + "\""
   }
 
-  /// A method, as `Stub` takes it.
+  /// A method as an argument of `Stub`.
   package static func method(_ method: String) -> String {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
     return known.contains(method) ? "." + method.lowercased() : ".named(\(literal(method)))"
   }
 
-  /// A response as a `MockResponse`, line by line.
+  /// Swift source of a `MockResponse`, line by line.
   ///
   /// - Parameters:
-  ///   - response: The response, as it is to be written.
-  ///   - isHead: Whether it answers a `HEAD`, and so has no body whatever it says.
-  ///   - hides: Whether a field of that name is left out.
+  /// - response: The response to write.
+  /// - isHead: Whether the request's method is `HEAD`: then the body is omitted.
+  /// - hides: Whether to omit a field of the given name.
   package static func response(
     _ response: HAR.Response, isHead: Bool, hides: (String) -> Bool = { _ in false }
   ) -> [String] {
@@ -154,7 +153,7 @@ package enum SwiftSource {
     var lines = body(response, type: type, isHead: isHead)
     for field in response.headers where !wire.contains(field.name.lowercased()) && field.name.isToken {
       guard !hides(field.name) else { continue }
-      // Some programs put several cookies into one field, line by line.
+      // Some programs write several cookies into one field, separated by line breaks.
       for value in field.value.split(whereSeparator: \.isNewline) {
         lines.append("  .addingField(\(literal(field.name)), \(literal(String(value))))")
       }
@@ -162,11 +161,11 @@ package enum SwiftSource {
     return lines
   }
 
-  /// The source of a stub, line by line.
+  /// Swift source of a stub, line by line.
   ///
   /// - Parameters:
-  ///   - url: The URL as it is to be written.
-  ///   - response: The response as it is to be written, line by line.
+  /// - url: The URL as Swift source.
+  /// - response: The response as Swift source, line by line.
   package static func stub(_ method: String, _ url: String, _ response: [String]) -> [String] {
     if response.count == 1 { return ["Stub(\(self.method(method)), \(url), \(response[0]))"] }
     var lines = ["Stub(", "  \(self.method(method)), \(url),"] + response.map { "  " + $0 }

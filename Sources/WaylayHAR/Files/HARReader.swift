@@ -9,7 +9,7 @@
 ///
 /// For an archive of a few megabytes, ``HAR/init(contentsOf:)`` is simpler, and also gives its creator and its pages.
 public struct HARReader: ~Copyable {
-  /// More than any program writes beside the entries.
+  /// The limit for the part outside the entries, beyond the output of any known program.
   private static let restLimit = 16 << 20
 
   private let file: URL
@@ -18,7 +18,7 @@ public struct HARReader: ~Copyable {
   private var scanner = EntryScanner()
   private var bytes: ArraySlice<UInt8> = []
   private var count = 0
-  /// What stands after the entries, as far as it has been read.
+  /// The bytes after the entries, as far as they have been read.
   private var end: [UInt8] = []
 
   /// Opens a file.
@@ -57,7 +57,7 @@ public struct HARReader: ~Copyable {
     }
   }
 
-  /// The bytes of the next entry; `nil` after the last one, and where there are none.
+  /// The bytes of the next entry; `nil` after the last one, or without entries.
   private mutating func nextBytes() throws(HARError) -> [UInt8]? {
     while true {
       if scanner.place != .after, scanner.scan(&bytes) {
@@ -79,7 +79,7 @@ public struct HARReader: ~Copyable {
     }
   }
 
-  /// What stands round the entries: an archive without any. The whole file, where it has no array of entries.
+  /// The file without its entries; the whole file if it has no array of entries.
   fileprivate consuming func rest() throws(HARError) -> [UInt8] {
     while try nextBytes() != nil {}
     repeat {
@@ -88,7 +88,7 @@ public struct HARReader: ~Copyable {
     return scanner.rest + end
   }
 
-  /// Reads a piece of the file; `false` at its end.
+  /// Reads the next chunk of the file; `false` at its end.
   private mutating func readMore() throws(HARError) -> Bool {
     guard scanner.rest.count + end.count <= Self.restLimit else {
       throw HARError(
@@ -103,43 +103,42 @@ public struct HARReader: ~Copyable {
   }
 }
 
-/// Finds the entries in the bytes of an archive, one after the other, however the bytes are cut into pieces.
+/// Splits the bytes of a HAR file into entries, independently of chunk boundaries.
 ///
-/// It looks at strings and brackets alone: whether what is between them is JSON is for the decoder to say, entry by
-/// entry.
+/// It parses strings and brackets only; the decoder validates each entry.
 struct EntryScanner {
   enum Place {
-    /// The entries have not begun.
+    /// Before the array of entries.
     case before
     case within
-    /// The array of entries has ended.
+    /// After the array of entries.
     case after
   }
 
   private(set) var place = Place.before
-  /// Whether there was an array of entries at all.
+  /// Whether the file has an array of entries.
   private(set) var hasEntries = false
-  /// The bytes of the entry that has begun and not ended.
+  /// The bytes of the incomplete entry.
   private(set) var entry: [UInt8] = []
-  /// What stands before the entries, and the bracket after them: with what comes later, an archive without entries.
+  /// The bytes before the entries and the closing bracket: with the bytes after it, a HAR file without entries.
   private(set) var rest: [UInt8] = []
 
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
-  /// The last string outside the entries, as it is written, and whether a colon has come after it.
+  /// The last string outside the entries, raw, and whether a colon followed it.
   private var name: [UInt8] = []
   private var isNamed = false
-  /// Whether the object that the depth of 2 is in is the log.
+  /// Whether the object at depth 2 is the log.
   private var isInLog = false
 
-  /// Takes bytes from the front of a piece, up to the end of an entry, of the piece, or of the entries.
+  /// Consumes bytes up to the end of an entry, of the chunk, or of the entries.
   ///
-  /// - Returns: Whether ``entry`` is whole: it is to be taken then.
+  /// - Returns: Whether ``entry`` is complete: call ``take()`` next.
   mutating func scan(_ bytes: inout ArraySlice<UInt8>) -> Bool {
     let start = bytes.startIndex
     var index = start
-    // What belongs to an entry is copied piece by piece, not byte by byte.
+    // Copy ranges of an entry instead of single bytes.
     var copied = start
     defer { bytes = bytes[index...] }
     while index < bytes.endIndex, place != .after {
@@ -191,7 +190,7 @@ struct EntryScanner {
     return false
   }
 
-  /// The entry that is whole. The next one begins.
+  /// Returns the complete entry, and starts the next one.
   mutating func take() -> [UInt8] {
     defer { entry = [] }
     return entry

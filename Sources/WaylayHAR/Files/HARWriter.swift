@@ -19,7 +19,7 @@ public struct HARWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - file: The location of the archive. The directory must exist.
-  ///   - archive: The content besides the entries. Entries that it contains come first, the oldest before the others.
+  /// - archive: The content besides the entries. Its own entries are written first, oldest first.
   ///   - isPretty: Whether to indent the file.
   /// - Throws: ``HARError`` if it cannot be written there.
   public init(_ file: URL, archive: HAR = HAR(), isPretty: Bool = false) throws(HARError) {
@@ -30,7 +30,7 @@ public struct HARWriter: ~Copyable {
     }
   }
 
-  /// Starts a file with a writer of the caller's.
+  /// Starts a file with a given writer.
   package init(_ file: URL, archive: HAR, isPretty: Bool = false, to output: consuming AtomicFile.Writer) {
     self.file = file
     self.archive = archive

@@ -166,9 +166,9 @@ extension HAR {
 
     /// The text, if the bytes are valid text.
     public var text: String? {
-      // Bytes that are text by chance have control characters, and programs show them badly.
+      // Binary data that happens to be valid UTF-8 usually contains NUL, which many programs display badly.
       guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
-      // A byte order mark is not always kept.
+      // Decoding may drop a byte order mark.
       return text.utf8.count == data.count ? text : nil
     }
   }
@@ -219,16 +219,16 @@ extension HAR {
 }
 
 extension HAR.Cookie {
-  /// The cookies of a request (RFC 6265, section 4.2.1).
+  /// The cookies in a request's header fields (RFC 6265, section 4.2.1).
   static func sent(in fields: [HAR.Field]) -> [HAR.Cookie] {
     fields.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
       field.value.split(separator: ";").map { HAR.Cookie(pair: $0) }
     }
   }
 
-  /// The cookies that a response sets (RFC 6265, section 4.1.1), one for each field.
+  /// The cookies in a response's header fields (RFC 6265, section 4.1.1), one per field.
   static func set(in fields: [HAR.Field]) -> [HAR.Cookie] {
-    // Some programs put several fields into one, line by line.
+    // Some programs write several cookies into one field, separated by line breaks.
     fields.filter { $0.name.lowercased() == "set-cookie" }.flatMap { $0.value.split(whereSeparator: \.isNewline) }
       .compactMap { line in
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
@@ -265,7 +265,7 @@ extension HAR.Field {
     return form(url[url.index(after: mark)...])
   }
 
-  /// The items of a form, or of a query that is written like one.
+  /// The items of a form, or of a query in the same format.
   static func form(_ text: Substring) -> [HAR.Field] {
     text.split(separator: "&").map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -273,7 +273,7 @@ extension HAR.Field {
     }
   }
 
-  /// A name or value without percent signs and plus signs.
+  /// A name or value, percent-decoded, with spaces for plus signs.
   static func plain(_ text: Substring) -> String {
     let spaced = text.replacing("+", with: " ")
     return spaced.removingPercentEncoding ?? String(spaced)
@@ -322,13 +322,12 @@ extension HAR {
     /// The total duration in milliseconds. The TLS handshake counts once, as a part of connecting.
     public var total: Double { Double(sum) / 1000 }
 
-    /// The sum of the parts as a file has them, in thousandths of a millisecond: whole numbers add up, fractions
-    /// nearly.
+    /// The sum of the parts rounded to microseconds, as in a file: integers add up exactly.
     private var sum: Int {
       [blocked, dns, connecting, send, wait, receive].compactMap { $0.map(Self.microseconds) }.reduce(0, +)
     }
 
-    /// Connecting takes no less than the handshake that is a part of it.
+    /// The connect time, at least as long as the handshake inside it.
     private var connecting: Double? {
       guard let ssl else { return connect }
       return max(connect ?? 0, ssl)
@@ -367,10 +366,10 @@ extension HAR.Timings {
     }
   }
 
-  /// All of it, as a file has it.
+  /// The total as written to a file.
   var totalText: String { Self.text(sum) }
 
-  /// Thousandths of a millisecond as a decimal fraction.
+  /// Microseconds as a decimal fraction of milliseconds.
   private static func text(_ microseconds: Int) -> String {
     let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1000)
     if rest == 0 { return String(whole) }

@@ -1,7 +1,7 @@
 extension HAR.Body {
-  /// A piece in which a body arrived.
+  /// A piece of a body, as it arrived.
   package struct Piece: Hashable, Sendable {
-    /// When it arrived, in milliseconds after the exchange began.
+    /// The arrival time in milliseconds after the start of the exchange.
     package var time: Double
     /// The number of its bytes.
     package var size: Int
@@ -13,8 +13,8 @@ extension HAR.Body {
     }
   }
 
-  /// The pieces in which the body arrived: `_chunks`, a text such as `12.5+300 40+17`, in which each piece has its time
-  /// and its number of bytes. It is left out for a body of one piece, and has no say where it is not about these bytes.
+  /// The pieces in which the body arrived, stored in `_chunks` as text such as `12.5+300 40+17`: time and number of
+  /// bytes per piece. The field is omitted for a single piece, and ignored if the sizes do not match the body.
   package var pieces: [Piece] {
     get {
       let words = extensions["_chunks"]?.string?.split(separator: " ") ?? []
@@ -33,8 +33,8 @@ extension HAR.Body {
     }
   }
 
-  /// Puts the borders of the pieces where they were in the body that this one was made of by replacing parts of it.
-  /// Event streams end their pieces with their lines, and a replacement leaves lines what they are.
+  /// Adapts the pieces of `original` to this body, which was made by replacing parts of it. The borders are mapped line
+  /// by line: pieces of event streams end at line ends, and replacements keep lines.
   mutating func moveBorders(from original: HAR.Body) {
     let pieces = original.pieces
     guard !pieces.isEmpty, data != original.data else { return }
@@ -42,7 +42,7 @@ extension HAR.Body {
     var (old, new) = (lines(original.data), lines(data))
     if old.count != new.count { (old, new) = ([original.data], [data]) }
     var moved: [Piece] = []
-    // Where the line begins in each, and how many bytes of the new body are in the pieces so far.
+    // The start of the line in both bodies, and the number of bytes of the new body that are assigned to pieces.
     var (number, oldStart, newStart, done, end) = (0, 0, 0, 0, 0)
     for piece in pieces {
       end += piece.size
@@ -52,7 +52,7 @@ extension HAR.Body {
         number += 1
       }
       let border = newStart + Self.border(end - oldStart, old[number], new[number])
-      // A piece of which nothing is left is none.
+      // Omit pieces that became empty.
       if border > done { moved.append(Piece(time: piece.time, size: border - done)) }
       done = max(done, border)
     }
@@ -60,7 +60,7 @@ extension HAR.Body {
     self.pieces = moved
   }
 
-  /// A place in a text, in the text that was made of it: what is the same before and after stays so.
+  /// Maps an offset by the common prefix and suffix of both texts.
   private static func border(_ place: Int, _ old: Data, _ new: Data) -> Int {
     let before = zip(old, new).prefix { $0 == $1 }.count
     if place <= before { return place }

@@ -1,27 +1,26 @@
-// What is missing or of another type than the format says is taken for what it mostly means: other tools leave things
-// out.
+// Lenient reading: a missing value, or one of the wrong type, gets its usual default, since other tools omit values.
 
 extension JSONValue {
-  /// The members of an object that its format does not know.
+  /// The members of an object outside the given names.
   func others(than names: Set<String>) -> [String: JSONValue] {
     let others = (members ?? []).filter { !names.contains($0.name) }.map { ($0.name, $0.value) }
     return Dictionary(others, uniquingKeysWith: { $1 })
   }
 
-  /// A text, or a number that stands where one should.
+  /// A string member; a number is accepted instead.
   fileprivate func text(_ name: String) -> String? {
     self[name].flatMap { $0.string ?? $0.int.map(String.init) }
   }
 
-  /// A count. The format's -1 says that it is not known.
+  /// A count; -1 means unknown in the format.
   fileprivate func count(_ name: String) -> Int? { self[name]?.int.flatMap { $0 < 0 ? nil : $0 } }
 
-  /// The elements of an array that are objects.
+  /// The objects in an array.
   fileprivate func objects(_ name: String) -> [JSONValue] { self[name]?.array?.filter { $0.members != nil } ?? [] }
 }
 
 extension HAR {
-  /// Everything of an archive but its entries.
+  /// Reads the log without its entries.
   init(log: JSONValue) {
     self.init(creator: log["creator"].map { Application($0) } ?? Application(name: "", version: ""))
     version = log.text("version") ?? "1.2"
@@ -53,7 +52,7 @@ extension HAR.Page {
 }
 
 extension HAR.Entry {
-  /// - Parameter number: Which entry of the archive it is, from 1.
+  /// - Parameter number: The position of the entry in the file, from 1.
   init(_ json: JSONValue, number: Int) throws(HARError) {
     guard let request = json["request"], request.members != nil else {
       throw HARError(.notAnArchive, "Entry \(number) has no request: it holds \(HARError.names(of: json)).")
@@ -67,7 +66,7 @@ extension HAR.Entry {
       started: json.text("startedDateTime").flatMap(Timestamp.date) ?? Date(timeIntervalSince1970: 0),
       request: HAR.Request(request, method: method, url: url), response: HAR.Response(json["response"] ?? nil),
       timings: HAR.Timings(json["timings"]))
-    // Where the parts are missing, the whole is the time until the end of the response.
+    // Without parts, count the whole time as waiting.
     if json["timings"]?.members == nil { timings.wait = json["time"]?.double ?? 0 }
     page = json.text("pageref")
     cache = json["cache"]?.object ?? [:]
@@ -87,7 +86,7 @@ extension HAR.Request {
     self.init(
       method: method, url: url, httpVersion: json.text("httpVersion") ?? "", headers: headers,
       body: json["postData"].flatMap { $0.members == nil ? nil : HAR.Body(sent: $0) })
-    // What the lists say counts: some programs leave fields out of the head.
+    // Prefer the lists: some programs omit fields from the head.
     if json["cookies"]?.array != nil { cookies = json.objects("cookies").map { HAR.Cookie($0) } }
     if json["queryString"]?.array != nil { query = json.objects("queryString").map { HAR.Field($0) } }
     headersSize = json.count("headersSize")
@@ -139,7 +138,7 @@ extension HAR.Cookie {
 }
 
 extension HAR.Body {
-  /// The body of a response.
+  /// Reads a response's body.
   fileprivate init(received json: JSONValue) {
     let text = json.text("text") ?? ""
     let isBase64 = json.text("encoding")?.lowercased() == "base64"
@@ -150,7 +149,7 @@ extension HAR.Body {
     extensions = json.others(than: ["size", "compression", "mimeType", "text", "encoding", "comment", "_truncated"])
   }
 
-  /// The body of a request.
+  /// Reads a request's body.
   fileprivate init(sent json: JSONValue) {
     let mediaType = json.text("mimeType") ?? ""
     let parameters = json.objects("params").map { HAR.Parameter($0) }
@@ -182,7 +181,7 @@ extension HAR.Parameter {
 }
 
 extension HAR.Field {
-  /// The text of a form whose parts alone are known.
+  /// The text of a form of which only the parts are given.
   fileprivate static func text(ofForm parameters: [HAR.Parameter]) -> String {
     let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._*")
     func escaped(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: plain) ?? "" }
@@ -212,19 +211,19 @@ extension HAR.Entry {
   }
 }
 
-/// Times as archives have them: ISO 8601 with a fraction and a zone.
+/// Times in the format of HAR files: ISO 8601 with a fraction and a time zone.
 enum Timestamp {
   static func text(_ date: Date) -> String {
-    // Years beyond four digits are no ISO 8601; no exchange was then.
+    // ISO 8601 allows four-digit years only.
     let bounded = min(max(date, Date(timeIntervalSince1970: 0)), Date(timeIntervalSince1970: 253_402_300_799))
-    // The formatter cuts off what it has no digit for: half a digit more, and it rounds.
+    // The formatter truncates: add half a millisecond to round.
     return bounded.addingTimeInterval(0.0005).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
-  /// The time that a text says, with a fraction of any length or none, in any zone.
+  /// Parses a time with a fraction of any length or none, in any time zone.
   static func date(_ text: String) -> Date? {
     var text = text.trimmingCharacters(in: .whitespaces).uppercased()
-    // The fraction is read apart: formatters of Foundation want just so many digits.
+    // Parse the fraction separately: Foundation's parsers require a fixed number of digits.
     var fraction = 0.0
     if let point = text.firstIndex(where: { $0 == "." || $0 == "," }) {
       let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
@@ -237,8 +236,8 @@ enum Timestamp {
     return nil
   }
 
-  /// The ISO 8601 of a date as cookies have it (RFC 6265, section 5.1.1): its parts in any order, whatever is between
-  /// them.
+  /// Converts the date of a cookie (RFC 6265, section 5.1.1), which has its parts in any order with any separators, to
+  /// ISO 8601.
   static func iso(ofCookieDate text: String) -> String? {
     let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     var time: String?

@@ -1,5 +1,5 @@
 extension HAR {
-  /// Everything before the first entry.
+  /// Writes the part before the first entry.
   func writeBeginning(to json: inout JSONWriter) {
     json.open("{")
     json.member("log") { json in
@@ -21,7 +21,7 @@ extension HAR {
     }
   }
 
-  /// Everything after the last entry.
+  /// Writes the part after the last entry.
   func writeEnd(to json: inout JSONWriter) {
     json.close("]")
     json.close("}")
@@ -165,7 +165,7 @@ extension HAR.Body {
     }
   }
 
-  /// What is cut off is said, for people and for programs.
+  /// Notes a truncation in the comment and in `_truncated`.
   private func writeEnd(to json: inout JSONWriter) {
     let remark = isTruncated ? "The first \(data.count) of \(size) bytes." : nil
     let texts = [comment, remark == comment ? nil : remark].compactMap(\.self)

@@ -9,13 +9,13 @@
 ///
 /// A redaction identifies credentials by name: names of header fields, cookies, query items, JSON members at any depth,
 /// fields of forms and of multipart bodies, XML elements and attributes, and pairs such as
-/// `{"name": "token", "value": "…"}`. It reads each body as what it is, compressed or not, and values within values. It
-/// replaces what stands under such a name with ``replacement``, and what it found there also where it stands elsewhere in
-/// the exchange as a whole value or word: in a comment, in a URL, in Base64. JSON stays JSON, and XML stays XML: in place
-/// of a number stands a string; names, `true`, `false` and `null` stay.
+/// `{"name": "token", "value": "…"}`. It parses each body by its type, compressed or not, and values within values. It
+/// replaces values under such names with ``replacement``, and also further occurrences of these values in the exchange
+/// as a whole value or word: in a comment, in a URL, in Base64. JSON stays JSON, and XML stays XML: a string replaces a
+/// number; names, `true`, `false` and `null` stay.
 ///
 /// It cannot detect a secret under a neutral name, such as a person's name under `q`: add such names with ``hide(_:)``.
-/// What it cannot read it keeps; see ``replacesUnreadableBodies``.
+/// It keeps bodies that it cannot read; see ``replacesUnreadableBodies``.
 public struct Redaction: Sendable {
   /// Hides common credentials: `Authorization`, `Cookie`, `Set-Cookie`, and names that contain words such as `token`,
   /// `secret`, `password` or `api_key`, words such as `pin` and `otp`, or end in `key`.
@@ -25,15 +25,15 @@ public struct Redaction: Sendable {
 
   /// The text that replaces a secret.
   public var replacement = "REDACTED"
-  /// Whether a body is replaced as a whole when it is not what its type says, cannot be decompressed, or is no text;
-  /// and a value within one that is nested too deeply.
+  /// Whether to replace a whole body that does not match its type, cannot be decompressed, or is not text, and to
+  /// replace a value within a body that is nested too deeply.
   ///
-  /// By default it is kept: secrets that are known from elsewhere in the exchange are removed from it, and ``report(_:)``
-  /// lists it. Images, sound, video and fonts are always kept.
+  /// By default it is kept: secrets found elsewhere in the exchange are removed from it, and ``report(_:)`` lists it.
+  /// Images, sound, video and fonts are always kept.
   public var replacesUnreadableBodies = false
 
   fileprivate var isOn = true
-  /// What the app has said of names, normalized.
+  /// Names set by the app, normalized.
   private var hidden: Set<String> = []
   private var shown: Set<String> = []
 
@@ -64,8 +64,8 @@ public struct Redaction: Sendable {
     return CredentialNames.isParameter(name)
   }
 
-  /// Returns the archive without secrets. What one exchange shows by a name is removed from the others, too, if it looks
-  /// like a credential: it has at least eight bytes, and something else in it than letters and spaces.
+  /// Returns the archive without secrets. A value that one exchange has under a secret name is removed from the other
+  /// exchanges too, if it looks like a credential: it has at least eight bytes, and not only letters and spaces.
   public func redacted(_ archive: HAR) -> HAR {
     guard isOn else { return archive }
     var archive = archive
@@ -74,7 +74,7 @@ public struct Redaction: Sendable {
     archive.extensions = redactor.redacted(archive.extensions)
     archive.pages = archive.pages.map { page in
       var page = page
-      // Browsers take a page's URL for its title.
+      // Browsers use a page's URL as its title.
       page.title = redactor.redacted(page.title)
       page.comment = redactor.redacted(page.comment)
       page.extensions = redactor.redacted(page.extensions)
@@ -87,32 +87,31 @@ public struct Redaction: Sendable {
   /// Returns the exchange without secrets. Values that are already redacted stay unchanged.
   public func redacted(_ entry: HAR.Entry) -> HAR.Entry { redacted([entry])[0] }
 
-  /// Says what ``redacted(_:)-(HAR)`` does to an archive: how many values it replaces, the requests whose bodies it
-  /// changes, and the bodies that it cannot read.
+  /// Reports the effects of ``redacted(_:)-(HAR)`` on an archive: how many values it replaces, the requests whose
+  /// bodies it changes, and the bodies that it cannot read.
   ///
   /// ```swift
   /// print(Redaction.standard.report(archive))
   /// ```
   ///
-  /// A replay that compares bodies finds a changed one by what is left of it: requests that differ in their secrets
-  /// alone are the same to it.
+  /// A replay that compares bodies treats requests that differ only in their secrets as equal.
   public func report(_ archive: HAR) -> String {
     var report = RedactionReport()
     _ = redacted(archive.entries, report: &report)
     return report.description
   }
 
-  /// Exchanges that belong together: what one of them shows by a name is taken out of the others, too, if it looks like
+  /// Redacts related exchanges: a value that one of them has under a secret name is removed from all, if it looks like
   /// a credential.
   package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
     var report = RedactionReport()
     return redacted(entries, report: &report)
   }
 
-  /// Exchanges that belong together, and what is done to them.
+  /// Redacts related exchanges, and adds to a report.
   package func redacted(_ entries: [HAR.Entry], report: inout RedactionReport) -> [HAR.Entry] {
     guard isOn else { return entries }
-    // First what stands under the name of a secret, then what was found there wherever else it stands.
+    // First pass: values under secret names. Second pass: other occurrences of these values.
     var named: [(entry: HAR.Entry, redactor: Redactor)] = []
     for entry in entries {
       var redactor = Redactor(self)
@@ -131,13 +130,13 @@ public struct Redaction: Sendable {
   }
 }
 
-/// Tells where a redaction has taken something out before: where the replacement stands, also within a coding.
+/// Detects text and bodies that a redaction has changed: they contain the replacement, plain or encoded.
 package struct TakenOut: Sendable {
   private let mark: String
-  /// Changes what holds the mark, wherever a redaction reads; `nil` where nothing is taken out.
+  /// Removes the replacement wherever a redaction reads; `nil` if the redaction is off.
   private let remover: Redactor?
 
-  /// What a redaction has taken out.
+  /// Makes a detector for the replacements of a redaction.
   package init(by redaction: Redaction) {
     mark = redaction.replacement
     guard redaction.isOn, !mark.isEmpty else {
@@ -149,27 +148,27 @@ package struct TakenOut: Sendable {
     remover = Redactor(other, finders: [SecretFinder([Array(mark.utf8)])].compactMap(\.self))
   }
 
-  /// Whether something was taken out of a text, such as a URL.
+  /// Whether a text, such as a URL, contains a replacement.
   package func isMissing(in text: String) -> Bool {
     guard var remover else { return false }
     return text.contains(mark) || text.removingPercentEncoding?.contains(mark) ?? false
       || remover.redacted(text) != text
   }
 
-  /// Whether something was taken out of a body.
+  /// Whether a body contains a replacement.
   package func isMissing(in body: HAR.Body, _ fields: [HAR.Field]) -> Bool {
     guard var remover else { return false }
     return body.data.firstRange(of: Data(mark.utf8)) != nil || remover.redacted(body, of: fields).data != body.data
   }
 }
 
-/// What a redaction has done to exchanges.
+/// The effects of a redaction on exchanges.
 package struct RedactionReport: Sendable, CustomStringConvertible {
-  /// How many values were replaced.
+  /// The number of replaced values.
   package private(set) var places = 0
-  /// The requests whose bodies were changed, which a replay may compare.
+  /// The requests with changed bodies, which affects a replay that compares bodies.
   package private(set) var changedBodies: [String] = []
-  /// The exchanges with bodies that could not be read, and why.
+  /// The exchanges with unreadable bodies, and the reasons.
   package private(set) var unread: [String] = []
   private var exchanges = 0
 
@@ -180,7 +179,7 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     if places > 0 { exchanges += 1 }
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
     if entry.request.body?.data != original.request.body?.data { changedBodies.append(request) }
-    // One body may hold many values that are nested too deeply.
+    // Drop repeated reasons: one body may hold many values that are nested too deeply.
     let reasons = zip([nil] + unread.map(Optional.some), unread).filter { $0 != $1 }.map(\.1)
     self.unread += reasons.map { "\(request): \($0)" }
   }

@@ -1,4 +1,4 @@
-/// The kind of a body as its type declares it.
+/// The declared media type of a body.
 private struct DeclaredType {
   let essence: String
 
@@ -6,7 +6,7 @@ private struct DeclaredType {
     essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
-  /// Whether the body may be of any kind: clients and servers write this where they do not know.
+  /// Whether the type is generic: clients and servers use these for unknown content.
   var isAnything: Bool { ["", "text/plain", "application/octet-stream"].contains(essence) }
   var isJSON: Bool { essence.hasSuffix("json") || essence.hasSuffix("json-seq") }
   var isParts: Bool { essence.hasPrefix("multipart/") }
@@ -16,20 +16,20 @@ private struct DeclaredType {
   var isText: Bool { isMarkup || isForm || essence.hasPrefix("text/") }
   var isCode: Bool { ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) } }
   var isMedium: Bool { ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) } }
-  /// Whether the body is no text, though there may be words in it.
+  /// Whether the type is binary, although it may contain readable text.
   var isBinary: Bool {
     !isText && ["proto", "grpc", "msgpack", "cbor", "bson", "avro", "thrift"].contains { essence.contains($0) }
   }
 }
 
-/// The kind of a body as which it is read.
+/// The format used to read a body.
 private enum BodyKind {
   case parts, json, form, code, lines, bytes
   case markup(isHTML: Bool)
 }
 
 extension Redactor {
-  /// Reads a body as what it is, by its type, or where that says nothing, by its beginning.
+  /// Reads a body by its type, or if that is generic, by its first bytes.
   mutating func readBody(_ draft: inout Draft, type: String, codings: String = "") {
     if readCoded(&draft, type: type, codings: codings) || readWide(&draft, type: type) { return }
     let declared = DeclaredType(type)
@@ -48,7 +48,7 @@ extension Redactor {
     case .lines: readText(&draft, .lines)
     }
     guard !declared.isJSON, !declared.isParts, !declared.isMedium else { return }
-    // Little of what is no text was understood.
+    // Binary content was read only in part.
     if declared.isBinary || !isText(draft.source, type: type, isSaid: declared.isText) { giveUp(&draft, "no text") }
   }
 
@@ -57,7 +57,7 @@ extension Redactor {
     let isAnything = declared.isAnything
     if declared.isParts || isAnything && source.starts(with: "--".utf8) { return .parts }
     if declared.isJSON { return .json }
-    // Many clients and servers name another type for it.
+    // Many clients and servers declare JSON as another type.
     let first = source[Self.startOfText(source)...].first { !$0.isSpace } ?? 0
     if "{[".utf8.contains(first), isAnything || (try? JSONValue(reading: source)) != nil { return .json }
     if declared.isForm || isAnything && looksLikeForm(source) { return .form }
@@ -69,14 +69,14 @@ extension Redactor {
     return declared.isCode ? .code : .lines
   }
 
-  /// Where a text begins, behind the byte order mark that it may have.
+  /// The offset after an optional byte order mark.
   private static func startOfText(_ source: [UInt8]) -> Int { source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
-  /// Whether bytes are text: in UTF-8; in the character set that the type says, if that has the letters of ASCII; or
-  /// without one in Windows-1252, if the type says at least that it is text.
+  /// Whether bytes are text: in UTF-8; in the declared character set, if it extends ASCII; or for a textual type
+  /// without a character set, in Windows-1252.
   private func isText(_ source: [UInt8], type: String, isSaid: Bool) -> Bool {
     let isClean = source.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0.isSpace || $0 == 0x1B }
-    // The last letter may be cut off.
+    // A truncated text may end within a character.
     if isSaid || isClean, (0...3).contains(where: { String(bytes: source.dropLast($0), encoding: .utf8) != nil }) {
       return true
     }
@@ -89,7 +89,7 @@ extension Redactor {
       .contains { name.hasPrefix($0) }
   }
 
-  /// Notes that a body, or a value in one, cannot be read, and replaces it if that is wished.
+  /// Notes that a body, or a value in it, is unreadable, and replaces it if the options say so.
   mutating func giveUp(_ draft: inout Draft, _ reason: String, isJSON: Bool = false) {
     unread.append(reason + (redaction.replacesUnreadableBodies ? ", replaced as a whole" : ", kept as it is"))
     guard redaction.replacesUnreadableBodies else { return }
@@ -100,9 +100,9 @@ extension Redactor {
 
   // MARK: Codings and encodings
 
-  /// Reads what is compressed, and compresses it again.
+  /// Decompresses, reads, and compresses again.
   ///
-  /// - Returns: `false` for what is not: clients undo codings, and leave their names in the head.
+  /// - Returns: `false` for an uncompressed body: clients decompress, but keep `Content-Encoding` in the head.
   private mutating func readCoded(_ draft: inout Draft, type: String, codings: String) -> Bool {
     let coding = codings.lowercased().split(separator: ",").last?.trimmingCharacters(in: .whitespaces) ?? ""
     let isGzip = draft.source.starts(with: [0x1F, 0x8B])
@@ -130,7 +130,7 @@ extension Redactor {
     }
   }
 
-  /// Reads what is in UTF-16 or UTF-32, and writes it so again.
+  /// Reads UTF-16 or UTF-32, and encodes it again.
   private mutating func readWide(_ draft: inout Draft, type: String) -> Bool {
     let zeros = draft.source.prefix(4).map { $0 == 0 }
     let encodings: [([UInt8], [Bool], String.Encoding)] = [
@@ -140,11 +140,11 @@ extension Redactor {
       ([0xFE, 0xFF], [true, false, true, false], .utf16BigEndian),
     ]
     for (mark, pattern, encoding) in encodings {
-      // By its mark, or as RFC 4627 knew it, by where the zeros of two letters of ASCII are.
+      // Detect the encoding by a byte order mark, or like RFC 4627 by the zeros in two ASCII characters.
       let isMarked = draft.source.starts(with: mark)
       guard isMarked || zeros == pattern else { continue }
       let bytes = Data(draft.source.dropFirst(isMarked ? mark.count : 0))
-      // Binary bytes may look alike: they do not come out as they were.
+      // Binary data may look similar, but does not survive a round trip.
       guard let text = String(data: bytes, encoding: encoding), text.data(using: encoding) == bytes else { continue }
       readDecoded(&draft, Array(text.utf8), type: type, codings: "") {
         String(decoding: $0, as: UTF8.self).data(using: encoding).map { (isMarked ? mark : []) + $0 }
@@ -159,7 +159,7 @@ extension Redactor {
   private mutating func readLinesOfJSON(_ draft: inout Draft, isDeclared: Bool) {
     var index = Self.startOfText(draft.source)
     while true {
-      // RFC 7464 begins each text with a byte of its own.
+      // RFC 7464 begins each text with a record separator (0x1E).
       index = draft.source[index...].firstIndex { !$0.isSpace && $0 != 0x1E } ?? draft.source.count
       guard index < draft.source.count else { return }
       let end = readJSON(&draft, from: index)
@@ -177,7 +177,7 @@ extension Redactor {
     return items.allSatisfy { item in
       let name = item.prefix { $0.isOfWord || "-.[]%+*~:$".utf8.contains($0) }
       let rest = item.dropFirst(name.count)
-      // A lone `x=` is rather the end of Base64, as `x==` is.
+      // A lone `x=` is more likely the end of Base64, like `x==`.
       guard !name.isEmpty, rest.first == UInt8(ascii: "="), items.count > 1 || rest.count > 1 else { return false }
       return rest.dropFirst().first != UInt8(ascii: "=")
     } && !source.contains { $0 <= 0x20 || "<>\"{}".utf8.contains($0) }
@@ -194,7 +194,7 @@ extension Redactor {
 
   // MARK: Parts (RFC 2046, section 5.1, and RFC 7578)
 
-  /// What stands between parts: as the type says it, or as the body begins.
+  /// The delimiter between parts: from the media type, or the first line of the body.
   private func boundary(of source: [UInt8], type: String) -> [UInt8]? {
     if let boundary = Array(type.utf8)[...].parameter("boundary") { return Array("--".utf8) + boundary.value }
     let line = source.prefix { $0 > 0x20 }
@@ -224,12 +224,12 @@ extension Redactor {
     let source = draft.source
     func endOfLine(_ line: Int) -> Int { source[line..<part.upperBound].firstIndex(of: 0x0A) ?? part.upperBound }
     func isEmpty(_ line: Range<Int>) -> Bool { source[line].allSatisfy(\.isSpace) }
-    // Its head ends with an empty line.
+    // An empty line ends the head of a part.
     var (line, name, type, codings) = (part.lowerBound, "", "", "")
     while line < part.upperBound {
       var end = endOfLine(line)
       let isLast = isEmpty(line..<end)
-      // What begins with a space goes on with the field before it.
+      // A line that begins with a space continues the previous field.
       while !isLast, end + 1 < part.upperBound, " \t".utf8.contains(source[end + 1]),
         !isEmpty(end + 1..<endOfLine(end + 1))
       {
@@ -256,7 +256,7 @@ extension Redactor {
       case "content-disposition" where !redaction.hides(said.name):
         guard let parameter = source[start...last].parameter("name") else { break }
         name = String(decoding: parameter.value, as: UTF8.self)
-        // A name stays, whatever it sounds like.
+        // Keep names, even if they sound secret.
         read(start..<parameter.range.lowerBound, in: &draft)
         draft.keep(parameter.range)
         read(parameter.range.upperBound..<last + 1, in: &draft)
@@ -278,7 +278,7 @@ extension Redactor {
 }
 
 extension ArraySlice<UInt8> {
-  /// A parameter of a field, and what it says (RFC 9110, section 5.6.6). In quotes stands what would end it elsewhere.
+  /// A parameter of a header field (RFC 9110, section 5.6.6). A quoted value may contain delimiters.
   fileprivate func parameter(_ name: String) -> (range: Range<Int>, value: [UInt8])? {
     func skipSpace(_ index: Int) -> Int { self[index...].firstIndex { !$0.isSpace } ?? endIndex }
     var index = startIndex

@@ -33,7 +33,7 @@ extension Redactor {
     case "cookie" where redaction.hides(name):
       field.value = field.value.split(separator: ";").map { pair($0) }.joined(separator: ";")
     case "set-cookie" where redaction.hides(name):
-      // What comes after the first pair is where the cookie is for. Some programs put several into one field, line by line.
+      // The pairs after the first one are attributes. Some programs write several cookies into one field, line by line.
       let lines = field.value.split(separator: "\n", omittingEmptySubsequences: false).map { line in
         guard let end = line.firstIndex(of: ";") else { return pair(line) }
         return pair(line[..<end]) + redacted(String(line[end...]))
@@ -45,7 +45,7 @@ extension Redactor {
     return field
   }
 
-  /// Credentials without what is secret: their scheme is not (RFC 9110, section 11.4).
+  /// Hides the secret part of credentials: not their scheme (RFC 9110, section 11.4).
   private mutating func credentials(_ value: String) -> String {
     let parts = value.split(separator: " ", maxSplits: 1)
     guard parts.count == 2 else { return hidden(value) }
@@ -66,7 +66,8 @@ extension Redactor {
     return pair[...equals] + cookie(String(pair[..<equals]), value)
   }
 
-  /// The value of a cookie. Many say what anybody may know, in words that stand elsewhere, too.
+  /// Hides the value of a cookie. Many values are public words that occur elsewhere too, so only likely credentials are
+  /// searched for in the rest of the exchange.
   private mutating func cookie(_ name: String, _ value: String) -> String {
     let isNoted = redaction.hides(name) || Array(value.utf8).looksLikeCredential
     if isNoted { noteSecret(Escapes.percent.removed(from: Array(value.utf8)[...])) }
@@ -107,7 +108,7 @@ extension Redactor {
     return body
   }
 
-  /// Custom fields, as the JSON that they are.
+  /// Redacts custom fields as JSON.
   mutating func redacted(_ members: [String: JSONValue]) -> [String: JSONValue] {
     guard !members.isEmpty else { return members }
     var writer = JSONWriter(escapesMarkup: false)

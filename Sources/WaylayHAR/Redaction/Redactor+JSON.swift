@@ -1,11 +1,11 @@
 extension Redactor {
-  /// What names a value in an object such as `{"name": "token", "value": "…"}`, and in markup.
+  /// Member names of labels and values in objects such as `{"name": "token", "value": "…"}`, and in markup.
   static let labels: Set<String> = ["attribute", "field", "header", "key", "name", "param", "parameter", "property"]
   static let values: Set<String> = ["content", "data", "text", "val", "value", "values"]
 
-  /// An object or an array that has begun.
+  /// An open object or array.
   private struct Frame {
-    /// A string or a number, and which part of the draft it is.
+    /// A string or number, with the index of its part in the draft.
     struct Scalar {
       let part: Int
       let text: [UInt8]
@@ -13,23 +13,23 @@ extension Redactor {
     }
 
     let isObject: Bool
-    /// Whether all that is in it is a secret.
+    /// Whether every value in it is a secret.
     let isHidden: Bool
-    /// The name of the member whose value is next.
+    /// The name of the member whose value follows.
     var name: String?
-    /// What names the object's value, and whether that is a secret.
+    /// The label of the object's value, and whether the label is a secret name.
     var label: Scalar?
     var labelsSecret = false
-    /// Whether the label was hidden, because it may be a secret itself.
+    /// Whether the label itself was hidden.
     var hasHiddenLabel = false
-    /// The value that came before its label.
+    /// A value that precedes its label.
     var value: Scalar?
   }
 
-  /// Reads values of JSON (RFC 8259), one after the other.
+  /// Reads JSON values (RFC 8259), one after another.
   ///
-  /// - Parameter isMembers: Whether it begins among the members of an object.
-  /// - Returns: Where it ends, or stops being JSON. The end of the bytes may come anywhere.
+  /// - Parameter isMembers: Whether to start among the members of an object.
+  /// - Returns: The offset of the end, or of the first byte that is not JSON. The source may be truncated.
   mutating func readJSON(_ draft: inout Draft, from start: Int, isMembers: Bool = false) -> Int {
     var frames = isMembers ? [Frame(isObject: true, isHidden: false)] : []
     var index = start
@@ -85,7 +85,7 @@ extension Redactor {
 
   private func isValue(_ frame: Frame) -> Bool { frame.name.map { Self.values.contains($0.lowercased()) } ?? false }
 
-  /// Reads a string, a number or a literal; `nil` if it is none.
+  /// Reads a string, a number or a literal; `nil` for anything else.
   private mutating func readScalar(
     _ draft: inout Draft, at start: Int, isSecret: Bool
   ) -> (scalar: Frame.Scalar?, end: Int)? {
@@ -101,7 +101,7 @@ extension Redactor {
     if (byte == UInt8(ascii: "-") || byte.isASCIIDigit)
       && word.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) })
     {
-      // A number is never looked into: it is replaced as a whole, by a string.
+      // A number is replaced as a whole, by a string.
       if isSecret || finders.contains(where: { $0.isSecret(word) }) {
         places += 1
         draft.replace(start..<end, by: written(isString: false))
@@ -118,13 +118,13 @@ extension Redactor {
     return (nil, end)
   }
 
-  /// The replacement, as it stands between the quotes of a string, or in place of a number.
+  /// The replacement as the content of a string, or as a quoted string in place of a number.
   func written(isString: Bool) -> [UInt8] {
     let text = Escapes.backslash.added(to: mark)
     return isString ? text : [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
   }
 
-  /// Notes a secret, or what is half of a name and its value.
+  /// Notes a secret, or one half of a label and value pair.
   private mutating func note(_ scalar: Frame.Scalar, in frame: inout Frame, _ draft: inout Draft) {
     let isHidden = isSecret(frame)
     guard !frame.isHidden, let name = frame.name?.lowercased(), Self.labels.contains(name) || isValue(frame) else {
@@ -148,8 +148,8 @@ extension Redactor {
     }
   }
 
-  /// What names a value that stands beside it is a name: not what it sounds like, nor what is known as a secret. A `key`
-  /// may be a secret all the same.
+  /// Shows the label of a value again, even if it sounds secret or equals a known secret. A label that looks like a
+  /// credential stays hidden: a `key` may be a secret itself.
   private mutating func spareLabel(of frame: inout Frame, in draft: inout Draft) {
     guard let label = frame.label, frame.labelsSecret || frame.hasHiddenLabel && !label.text.looksLikeCredential else {
       return

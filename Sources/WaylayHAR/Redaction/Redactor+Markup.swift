@@ -1,5 +1,5 @@
 extension Redactor {
-  /// Whether a text begins with a tag, a declaration or a comment, and has something that ends one.
+  /// Whether a text begins with a tag, a declaration or a comment that is closed.
   func looksLikeMarkup(_ source: [UInt8]) -> Bool {
     guard let start = source.firstIndex(where: { !$0.isSpace }), source[start] == UInt8(ascii: "<") else {
       return false
@@ -17,16 +17,16 @@ extension Redactor {
 
   private static func isOfName(_ byte: UInt8) -> Bool { byte.isOfWord || byte >= 0x80 || "-.:".utf8.contains(byte) }
 
-  /// An element that has begun.
+  /// An open element.
   private struct Element {
     let name: String
-    /// Whether all texts in it are secrets.
+    /// Whether all text in it is secret.
     let isSecret: Bool
-    /// Whether the next element in it is the value of a name that stands before it, as in property lists.
+    /// Whether the next child element holds the value of a preceding secret name, as in property lists.
     var namesSecret = false
   }
 
-  /// Reads XML or HTML, tag by tag, whether or not they fit together.
+  /// Reads XML or HTML, even if tags do not match.
   mutating func readMarkup(_ draft: inout Draft, isHTML: Bool) {
     let source = draft.source
     var stack: [Element] = []
@@ -67,7 +67,7 @@ extension Redactor {
           &draft, at: index, name, isSecret: isExpected || stack.last?.isSecret ?? false, isHTML: isHTML)
         index = tag.end
         if isHTML, name == "script" || name == "style" {
-          // Names in HTML are the same in capitals.
+          // HTML names are case-insensitive.
           let stop =
             source.firstRange(of: Array("</\(name)".utf8), from: index, ignoresCase: true)?.lowerBound ?? source.count
           read(index..<stop, in: &draft) { $0.readText(&$1, .code) }
@@ -84,12 +84,12 @@ extension Redactor {
     }
   }
 
-  /// A name without its prefix, in lower case.
+  /// A local name in lower case.
   private static func local(_ name: ArraySlice<UInt8>) -> String {
     String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self).lowercased()
   }
 
-  /// Reads what stands between tags.
+  /// Reads the text between tags.
   private mutating func readContent(
     _ draft: inout Draft, _ range: Range<Int>, section: Range<Int>?, _ stack: inout [Element]
   ) {
@@ -100,10 +100,10 @@ extension Redactor {
     else { return read(range, in: &draft, escapes: escapes) }
     if ["key", "name"].contains(element.name), stack.count > 1 {
       stack[stack.count - 2].namesSecret = namesSecret(escapes.removed(from: text[first...last]))
-      // The keys of a property list are names, whatever `key` is elsewhere.
+      // The keys of a property list are names, not secrets.
       if element.name == "key", stack[stack.count - 2].name == "dict" { return draft.keep(range) }
     }
-    // A section goes as a whole: what is in its place is a text.
+    // Replace a CDATA section as a whole by text.
     if element.isSecret { return hide(first..<last + 1, within: section, in: &draft, escapes: escapes) }
     read(range, in: &draft, escapes: escapes)
   }
@@ -151,16 +151,16 @@ extension Redactor {
         read(value, in: &draft, escapes: .entity)
       }
     }
-    // In HTML, what has a name holds other elements, a control for text apart.
+    // In HTML, named elements contain other elements, except for a text area.
     let holdsValue = isLabelled && (!isHTML || name == "textarea")
     return (min(index + 1, source.count), isEmpty, isSecretByName || holdsValue)
   }
 }
 
 extension [UInt8] {
-  /// The first place from another on where some bytes stand.
+  /// The first range of some bytes from an index on.
   ///
-  /// - Parameter ignoresCase: Whether capitals are taken for small letters, as which they are looked for.
+  /// - Parameter ignoresCase: Whether to ignore the case of ASCII letters; `bytes` are then lowercase.
   func firstRange(
     of bytes: some Collection<UInt8>, from start: Int, ignoresCase: Bool = false
   ) -> Range<Int>? {

@@ -1,24 +1,24 @@
 extension Redactor {
-  /// What a text without a structure of its own is part of.
+  /// The context of unstructured text.
   enum Style {
     /// A value: a header field, a member, an attribute.
     case value
     /// A body, whose lines may begin with a name.
     case lines
-    /// A program, in which `=` is no sign of a name and its value.
+    /// Source code, in which `=` does not separate a name from a value.
     case code
   }
 
-  /// Reads what may be anything: markup, JSON, or a text with URLs, pairs and JSON in it.
+  /// Reads text of unknown format: markup, or a text that contains URLs, pairs and JSON.
   mutating func readText(_ draft: inout Draft) {
     if looksLikeMarkup(draft.source) { return readMarkup(&draft, isHTML: false) }
     readText(&draft, .value)
   }
 
-  /// Reads a text in which URLs, pairs, JSON and Base64 of JSON stand anywhere.
+  /// Reads a text with embedded URLs, pairs, JSON and Base64-encoded JSON.
   mutating func readText(_ draft: inout Draft, from start: Int = 0, _ style: Style) {
     let source = draft.source
-    // Where the last piece ended that was read, and to where no text in quotes ends, and no percent sign stands.
+    // The end of the last part read; offsets below which there is no closing quote, and no percent sign.
     var (index, done, unclosed, plain) = (start, start, start, start)
     while index < source.count {
       var end: Int?
@@ -52,7 +52,7 @@ extension Redactor {
     return (draft.source[index] == UInt8(ascii: "{") ? "\"}" : "\"{[").utf8.contains(draft.source[next])
   }
 
-  /// A text in quotes: the name of a member, or text with escapes. What is neither is read as what it stands in.
+  /// Reads a quoted text: a member name with the members that follow, or text with escapes; `nil` for other text.
   private mutating func readString(_ draft: inout Draft, _ string: Range<Int>) -> Int? {
     let next = draft.skipSpace(from: string.upperBound + 1)
     if next < draft.source.count, draft.source[next] == UInt8(ascii: ":") {
@@ -72,7 +72,7 @@ extension Redactor {
     byte <= 0x20 || (isOfQuery ? "&#\"'<>\\" : "&#\"'<>\\;,)}|").utf8.contains(byte)
   }
 
-  /// An item of a query, of a form, or of a list such as a cookie's.
+  /// Reads a pair in a query, in a form, or in a list such as a cookie's.
   private mutating func readPair(
     _ draft: inout Draft, at equals: Int, after done: Int, _ style: Style, _ plain: inout Int
   ) -> Int? {
@@ -91,7 +91,7 @@ extension Redactor {
       hide(value + 1..<close, in: &draft, escapes: .backslash)
       return close
     }
-    // Parameters of a path end with their segment (RFC 3986, section 3.3).
+    // A path parameter ends with its segment (RFC 3986, section 3.3).
     let isOfPath = start > 0 && source[start - 1] == UInt8(ascii: ";") && source.isInPath(start)
     let end = draft.find(from: value) {
       Self.endsValue($0, isOfQuery: isOfQuery) || isOfPath && "/?".utf8.contains($0)
@@ -121,7 +121,7 @@ extension Redactor {
 
   // MARK: Name: value
 
-  /// A line of a head or of a document in YAML, whose value is one word.
+  /// Reads a line of a message head or a YAML document, with one word as its value.
   private mutating func readLine(_ draft: inout Draft, at colon: Int, after done: Int) -> Int? {
     let source = draft.source
     let start =
@@ -139,8 +139,8 @@ extension Redactor {
 
   // MARK: JSON in Base64
 
-  /// JSON in Base64, where it begins: `{"` is `ey`, and `[{`, `["` and so on begin with `W`. It is read as what it is,
-  /// and coded again.
+  /// Reads and re-encodes Base64-encoded JSON, recognized by its first digit: `{"` begins with `ey`; `[{`, `["` and the
+  /// like with `W`.
   private mutating func readBase64(_ draft: inout Draft, _ run: Range<Int>) -> Int? {
     let digits = draft.source[run].prefix { $0 != UInt8(ascii: "=") }
     guard digits.count >= 12, let plain = Base64.decoded(digits), plain.first.map({ "{[".utf8.contains($0) }) == true
@@ -157,8 +157,8 @@ extension Redactor {
 }
 
 extension [UInt8] {
-  /// Whether a place is in the path of a URL: after `://`, or after a slash at the beginning of a word, and not in its
-  /// query. One looks back so far and no further.
+  /// Whether an index is in the path of a URL: after `://`, or after a slash at the beginning of a word, and not in its
+  /// query. The search backwards is limited.
   func isInPath(_ place: Int) -> Bool {
     for index in (Swift.max(0, place - 1024)..<place).reversed() {
       switch self[index] {
@@ -176,6 +176,6 @@ extension [UInt8] {
 
   private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"'<>\\".utf8.contains(byte) }
 
-  /// Whether it would hardly stand anywhere by chance, as a word like "password" does.
+  /// Whether the text is unlikely to occur by chance, unlike a word such as "password".
   var looksLikeCredential: Bool { count >= 8 && !allSatisfy { $0.isASCIILetter || $0.isSpace || $0 >= 0x80 } }
 }

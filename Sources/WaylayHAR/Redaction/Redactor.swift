@@ -1,24 +1,24 @@
-/// Reads what an exchange holds as what it is, and takes out the values that stand under the name of a secret; and, when
-/// it is told of secrets, these wherever else they stand.
+/// Parses the values of an exchange and replaces those under secret names; with finders, also other occurrences of
+/// known secrets.
 ///
-/// Every value is read once: what is read in it as something else is a value of its own, up to a depth. So the work is
-/// in proportion to the bytes.
+/// Every value is read once; a value in another format inside it is read as a nested value, up to a depth. The work is
+/// therefore linear in the number of bytes.
 struct Redactor {
   let redaction: Redaction
-  /// What finds the secrets that are known already.
+  /// Searches for known secrets.
   let finders: [SecretFinder]
   let mark: [UInt8]
-  /// What stood under the name of a secret.
+  /// Values under secret names.
   var found: Set<[UInt8]> = []
-  /// How many values were replaced.
+  /// The number of replaced values.
   var places = 0
-  /// Why bodies could not be read.
+  /// The reasons why bodies could not be read.
   var unread: [String] = []
-  /// How many bytes have been read, as often as they were, and how many steps the finders took.
+  /// The number of bytes read, including repetitions, and of steps of the finders.
   private(set) var work = 0
   private var depth = 0
 
-  /// Values in values in values are somebody's game.
+  /// Deeper nesting does not occur in real traffic, only in attacks.
   private static let mostDepth = 8
 
   init(_ redaction: Redaction, finders: [SecretFinder] = []) {
@@ -29,16 +29,16 @@ struct Redactor {
 
   func hides(_ name: some Sequence<UInt8>) -> Bool { redaction.hides(String(decoding: Array(name), as: UTF8.self)) }
 
-  /// Whether a text that is where names are is the name of a secret.
+  /// Whether a text in the position of a name is a secret name.
   func namesSecret(_ text: [UInt8]) -> Bool {
     text.count <= 64 && !text.contains { $0 <= 0x20 || "/?&=<>{}\"".utf8.contains($0) } && hides(text)
   }
 
-  /// Replaces a value that stands under the name of a secret.
+  /// Replaces the value of a secret name.
   ///
   /// - Parameters:
-  ///   - whole: What goes with it.
-  ///   - escapes: How it is written, and the replacement is to be.
+  /// - whole: The range to replace, if it is larger than the value.
+  /// - escapes: The escapes of the value, also used for the replacement.
   mutating func hide(
     _ range: Range<Int>, within whole: Range<Int>? = nil, in draft: inout Draft, escapes: Escapes = [],
     isNoted: Bool = true
@@ -50,8 +50,7 @@ struct Redactor {
     draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
   }
 
-  /// Reads a value within another one. What takes the place of something is written with the same escapes; all else
-  /// stays as it was written.
+  /// Reads a nested value. Replacements are written with the same escapes; the rest stays as written.
   mutating func read(
     _ range: Range<Int>, isSecret: Bool = false, in draft: inout Draft, escapes: Escapes = [], isNoted: Bool = true,
     by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
@@ -64,7 +63,7 @@ struct Redactor {
     }
   }
 
-  /// Reads a value; `nil` if nothing of it is changed.
+  /// Reads a value; `nil` if nothing changes.
   mutating func changed(
     _ text: [UInt8], escapes: Escapes = [],
     by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
@@ -93,14 +92,14 @@ struct Redactor {
     return draft.result(in: text, at: placed?.places, escapes)
   }
 
-  /// Reads a text that is not a body.
+  /// Reads a text outside of bodies.
   mutating func redacted(_ text: String) -> String {
     changed(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
   mutating func redacted(_ text: String?) -> String? { text.map { redacted($0) } }
 
-  /// A value that is a secret by its name.
+  /// Hides a value under a secret name.
   mutating func hidden(_ text: String, isNoted: Bool = true) -> String {
     var draft = Draft(Array(text.utf8))
     hide(draft.source.indices, in: &draft, isNoted: isNoted)
@@ -108,18 +107,18 @@ struct Redactor {
   }
 }
 
-/// A text, and what is to stand in place of its parts. How far one looks ahead in it is counted.
+/// A text with replacements for its parts. It counts the bytes looked at ahead.
 struct Draft {
   let source: [UInt8]
   private var parts: [(range: Range<Int>, text: [UInt8]?)] = []
-  /// How many bytes were looked at, as often as they were.
+  /// The number of bytes looked at, including repetitions.
   private(set) var work = 0
 
   init(_ source: [UInt8]) {
     self.source = source
   }
 
-  /// Where nothing has been said of the text yet.
+  /// The ranges without a part.
   var gaps: [Range<Int>] {
     var (gaps, end): ([Range<Int>], Int) = ([], 0)
     for part in ordered {
@@ -133,10 +132,10 @@ struct Draft {
     parts.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
-  /// The text with all that was replaced; `nil` if nothing was.
+  /// The text with replacements; `nil` without any.
   var result: [UInt8]? { result(in: source, at: nil, []) }
 
-  /// The same in the text as it is written with escapes, where its bytes are at other places.
+  /// Applies the replacements to the escaped text, whose offsets differ.
   func result(in text: [UInt8], at places: [Int]?, _ escapes: Escapes) -> [UInt8]? {
     guard parts.contains(where: { $0.text != nil }) else { return nil }
     func place(_ index: Int) -> Int { places?[index] ?? index }
@@ -148,31 +147,30 @@ struct Draft {
     return result + text[place(end)...]
   }
 
-  /// How many parts there are: the number of the next one.
+  /// The number of parts, which is the index of the next one.
   var count: Int { parts.count }
 
   mutating func replace(_ range: Range<Int>, by text: [UInt8]) { parts.append((range, text)) }
 
-  /// A part that stays as it is: it has been read, or is a name.
+  /// Marks a range that stays unchanged: it was read, or is a name.
   mutating func keep(_ range: Range<Int>) { parts.append((range, nil)) }
 
-  /// Says something else of a part.
+  /// Changes the replacement of a part.
   mutating func change(_ part: Int, to text: [UInt8]?) { parts[part].text = text }
 
-  /// The first place from another on with such a byte, or the end.
+  /// The first index of a matching byte, or the end.
   mutating func find(from index: Int, where isWanted: (UInt8) -> Bool) -> Int {
     let place = source[min(index, source.count)...].firstIndex(where: isWanted) ?? source.count
     work += place - index
     return place
   }
 
-  /// The first byte from a place on that is no space.
+  /// The first index that is not white space.
   mutating func skipSpace(from index: Int) -> Int { find(from: index) { !$0.isSpace } }
 
-  /// The end of a text in quotes, without an escape before it, on the same line.
+  /// The end of a quoted text on the same line; escaped quotes are skipped.
   ///
-  /// - Returns: The place of the quote at its end; the end of the source, if that ends before it does; `nil` if the line
-  ///   ends.
+  /// - Returns: The index of the closing quote; the end of the source if it comes first; `nil` if the line ends first.
   mutating func endOfString(at quote: Int) -> Int? {
     var index = quote + 1
     defer { work += index - quote }

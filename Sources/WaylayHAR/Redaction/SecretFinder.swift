@@ -1,12 +1,12 @@
 /// Finds secrets in bytes, all of them in one pass (Aho and Corasick, 1975), as whole values and words.
 ///
-/// A secret is found as it is; with `+` for spaces; behind percent signs, backslashes and entities; and in Base64 of a
-/// longer text, at any of its three offsets and in both alphabets (RFC 4648, sections 4 and 5). It is not found within a
-/// word or a number.
+/// A secret is found plain, with `+` for spaces, percent-encoded, escaped with backslashes or entities, and inside
+/// Base64 of a longer text, at any of its three offsets and in both alphabets (RFC 4648, sections 4 and 5). It is not
+/// found inside a word or a number.
 struct SecretFinder {
-  /// A shorter secret would be found in texts that have nothing to do with it.
+  /// Shorter secrets would match unrelated text.
   static let shortest = 6
-  /// Longer ones, and more of them, are looked for as they are alone: in Base64 they take five times as much memory.
+  /// Limits for Base64 patterns, which take five times as much memory as plain ones.
   private static let (longestCoded, mostCoded) = (256, 1 << 20)
 
   private struct Pattern {
@@ -14,19 +14,19 @@ struct SecretFinder {
     let isCoded: Bool
   }
 
-  // The nodes of the tree of all spellings, level by level: the children of a node stand beside each other, in order.
+  // The nodes of a prefix tree of all patterns in breadth-first order: the children of a node are adjacent and sorted.
   private var byte: [UInt8] = [0]
   private var children: [Int32] = []
   private var failure: [Int32] = [0]
-  /// The pattern that ends at a node, or -1.
+  /// The index of the pattern that ends at a node, or -1.
   private var ends: [Int32] = [-1]
-  /// The nearest node on the way back where one does.
+  /// The nearest node on the failure path at which a pattern ends.
   private var shorter: [Int32] = [0]
   private var root = [Int32](repeating: 0, count: 256)
   private var patterns: [Pattern] = []
   private let whole: Set<[UInt8]>
 
-  /// - Returns: `nil` when there is nothing to look for.
+  /// - Returns: `nil` without any secret to look for.
   init?(_ secrets: Set<[UInt8]>) {
     whole = secrets.filter { Self.isLookedFor($0) }
     guard !whole.isEmpty else { return nil }
@@ -44,13 +44,13 @@ struct SecretFinder {
     build()
   }
 
-  /// Whether a value is looked for elsewhere: not what is short, or may be any word.
+  /// Whether to look for other occurrences of a value: not if it is short, or may be a common word.
   private static func isLookedFor(_ secret: [UInt8]) -> Bool {
     secret.count >= shortest && (secret.count >= 8 || !secret.allSatisfy { $0.isASCIILetter })
   }
 
   private mutating func build() {
-    // Which patterns go through each node of a level.
+    // The range of sorted patterns below each node of a level.
     var (ranges, depth) = ([0..<patterns.count], 0)
     var (level, work) = (0..<1, 0)
     while !level.isEmpty {
@@ -77,7 +77,7 @@ struct SecretFinder {
     children.append(Int32(byte.count))
   }
 
-  /// The node after another byte.
+  /// The transition from a node by a byte.
   private func step(from node: Int, _ next: UInt8, _ work: inout Int) -> Int32 {
     var node = node
     work += 1
@@ -94,12 +94,12 @@ struct SecretFinder {
     return root[Int(next)]
   }
 
-  /// Whether a value is a secret as a whole.
+  /// Whether a whole value is a secret.
   func isSecret(_ bytes: [UInt8]) -> Bool { whole.contains(bytes) }
 
-  /// Where secrets are in a piece of a text, in order, without overlaps.
+  /// The ranges of secrets in a part of a text, in order, without overlaps.
   ///
-  /// - Parameter work: Counts the steps that it takes.
+  /// - Parameter work: Counts the steps.
   func secrets(in piece: Range<Int>, of bytes: [UInt8], work: inout Int) -> [Range<Int>] {
     var found = matches(in: piece, of: bytes, &work)
     if let (plain, places) = Escapes.any.placed(from: bytes[piece]) {
@@ -120,7 +120,7 @@ struct SecretFinder {
     var node = 0
     for index in piece {
       node = Int(step(from: node, bytes[index], &work))
-      // The longest is taken. Those that end here alike begin within each other.
+      // Take the longest match; shorter ones with the same end lie inside it.
       var candidate = ends[node] >= 0 ? node : Int(shorter[node])
       while candidate != 0 {
         work += 1
@@ -144,7 +144,7 @@ struct SecretFinder {
     return found
   }
 
-  /// Whether no word and no number goes on at either end.
+  /// Whether the match does not continue as a word or number at either end.
   private func isWhole(_ range: Range<Int>, in bytes: [UInt8]) -> Bool {
     let isNumber = bytes[range].allSatisfy(\.isASCIIDigit)
     func goesOn(from edge: Int, _ step: Int) -> Bool {

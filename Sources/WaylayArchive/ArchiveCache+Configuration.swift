@@ -20,7 +20,7 @@ public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
 }
 
 extension ArchiveCache {
-  /// The settings of an archive: its deviations from HTTP, what it keeps separate, and where it reports.
+  /// The settings of an archive: its deviations from HTTP, its partitions and keys, and its reporting.
   ///
   /// ```swift
   /// let archive = ArchiveCache(at: directory) { configuration in
@@ -30,7 +30,7 @@ extension ArchiveCache {
   /// }
   /// ```
   public struct Configuration: Sendable {
-    // MARK: What is kept apart
+    // MARK: Partitions
 
     /// The user of a request, such as an account number: responses of different partitions never mix, and a partition
     /// can be removed as a whole. `nil` or an empty name means no particular user.
@@ -75,7 +75,7 @@ extension ArchiveCache {
     /// If `false`, they are kept as keyed digests. With encryption at rest, the files reveal nothing in any case.
     public var keepsQueryValues = true
 
-    // MARK: What is stored, and for how long
+    // MARK: Storing and lifetimes
 
     /// The client's own lifetimes; the first rule that returns one for a response wins.
     public var lifetimes: [LifetimeRule] = []
@@ -116,7 +116,7 @@ extension ArchiveCache {
     /// Seconds without progress after which a background revalidation ends.
     public var backgroundTimeout: TimeInterval = 30
 
-    // MARK: What it says
+    // MARK: Reporting
 
     #if StructuredFields
       /// When responses carry the `Cache-Status` field (RFC 9211).
@@ -144,10 +144,10 @@ extension ArchiveCache {
       #endif
     }
 
-    /// Seconds since 1970, as tests may set them.
+    /// The current time; tests inject a fake.
     var now: @Sendable () -> CacheTime = { CacheTime.now }
 
-    /// Wakes loads whose network timeout is over; tests may set it.
+    /// The clock of network timeouts; tests inject a fake.
     var clock = TimerClock.system
 
     /// Makes a configuration that follows HTTP in every respect.
@@ -183,14 +183,14 @@ extension ArchiveCache {
       } catch {}
     }
     engine.modes.withLock { [engine] modes -> Task<Void, Never>? in
-      // Nobody would end it any more.
+      // After invalidation, no owner would cancel the task.
       guard !engine.isInvalidated.withLock({ $0 }) else { return task }
       defer { modes.follower = task }
       return modes.follower
     }?.cancel()
   }
 
-  /// The mode of an archive, and what drives it.
+  /// The mode of an archive, and the task that follows reachability.
   struct Modes: Sendable {
     var general = ArchiveMode.online
     var follower: Task<Void, Never>?
@@ -213,7 +213,7 @@ extension InterceptedRequest {
   }
 }
 
-/// Where a request notes its `archiveMode`.
+/// The key of `archiveMode` in a request.
 enum ArchiveModeKey: InterceptedRequest.Key {
   static let defaultValue: ArchiveMode? = nil
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchiveCache {
-  /// Explains what the archive would do with a request now, and why. Nothing is sent, and nothing changes.
+  /// Explains how the archive would handle a request now, and why. Nothing is sent, and nothing changes.
   ///
   /// ```swift
   /// print(await archive.explain(URLRequest(url: url)))
@@ -12,7 +12,7 @@ extension ArchiveCache {
     let store: any ArchiveStore
     do {
       store = try await engine.opening.store()
-      // One that was closed has nothing to say, which is not that nothing is stored.
+      // A closed store returns no entries, which must not be reported as a miss.
       guard isOpen else { throw ArchiveError.closed }
     } catch {
       return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error.redacted)")], variants: [])
@@ -24,7 +24,7 @@ extension ArchiveCache {
   }
 }
 
-/// What an archive would do with a request, as a table.
+/// The handling of a request by an archive, as a table.
 public struct ArchiveExplanation: Sendable, CustomStringConvertible {
   /// The rows, each with a name and a text.
   public let rows: [(name: String, text: String)]
@@ -73,8 +73,7 @@ extension ArchiveLoad {
     return ArchiveExplanation(rows: rows, variants: stored.map { Self.line($0, now) })
   }
 
-  /// The key as it may be shown: what it is made of, without query values, and without the text of a key of the app's
-  /// own.
+  /// A printable form of the key, without query values and without the text of a custom key.
   private var keyText: String {
     let text = String(decoding: key.bytes, as: UTF8.self)
     guard configuration.keyFor == nil, let start = text.range(of: "://")?.lowerBound,

@@ -20,8 +20,7 @@ extension ArchiveCache {
   ///   - limit: The maximum number of concurrent loads.
   ///   - progress: Called after each load, one call at a time.
   /// - Returns: The final progress, with the requests that could not be loaded or stored.
-  /// - Throws: ``ArchiveError`` if the archive could not be opened; `CancellationError`. What has been stored by then
-  ///   stays.
+  /// - Throws: ``ArchiveError`` if the archive could not be opened; `CancellationError`. Responses stored by then stay.
   @discardableResult
   public func prefetch(
     _ requests: [URLRequest], through registry: InterceptorRegistry, atMost limit: Int = 4,

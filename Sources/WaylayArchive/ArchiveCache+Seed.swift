@@ -41,7 +41,7 @@ extension ArchiveCache {
   }
 }
 
-/// A file as a response.
+/// A file to store as a response.
 private struct Seed {
   let file: URL
   let url: URL
@@ -94,7 +94,7 @@ extension InterceptedResponse.Source {
 }
 
 extension ArchiveEngine {
-  /// Stores a file as if an origin had answered with it, and says whether it is stored.
+  /// Stores a file like an origin's response; returns whether it is stored.
   fileprivate func store(
     _ seed: Seed, for lifetime: Duration, in store: any ArchiveStore, replacing isReplacing: Bool
   ) async throws -> Bool {
@@ -115,12 +115,12 @@ extension ArchiveEngine {
 }
 
 extension ArchiveLoad {
-  /// Whether a stored response can answer the request at all.
+  /// Whether the archive can answer requests of this kind.
   var canAnswer: Bool {
     (asked.method == .get || asked.method == .head) && !asked.hasBody || options.isKeyedByBody
   }
 
-  /// Which of the stored responses answers the request without a network, whatever its age.
+  /// The index of the stored response that answers the request offline, at any age.
   func selected(_ stored: [Stored]) -> Int? {
     var options = options
     options.mode = .offline
@@ -129,9 +129,9 @@ extension ArchiveLoad {
     return reply.index
   }
 
-  /// Stores a response as if an origin had answered with it, and says what has become of it.
+  /// Stores a response like an origin's, and returns the result.
   func store(_ response: InterceptedResponse, replacing stored: [Stored]) async throws -> LoadOutcome.Kind? {
-    // Nobody waits for the response: it is no miss.
+    // In the background, so that no miss is reported.
     var load = inBackground
     let outcome = LoadOutcome(of: engine)
     load.outcome = outcome

@@ -23,7 +23,7 @@ extension ArchiveCache {
     /// Memory, within limits of your own.
     public static func memory(limits: StoreLimits) -> Storage { Storage(place: .memory, limits: limits) }
 
-    /// A directory, which is created if necessary. What it stores survives the end of the process, even if it is
+    /// A directory, which is created if necessary. Stored responses survive the end of the process, even if it is
     /// killed.
     ///
     /// One process at a time writes to a directory, and the archives of one process share it: the limits of the first
@@ -31,19 +31,18 @@ extension ArchiveCache {
     /// a network file system, where locks are unreliable.
     ///
     /// - Parameters:
-    ///   - directory: The directory. It belongs to the archive exclusively: nobody else puts files there.
+    ///   - directory: The directory. It belongs to the archive exclusively: put no other files there.
     ///   - limits: How much is stored.
     ///   - memory: The number of bytes of entries to keep in memory as well, for responses without waiting.
     ///   - compressesText: Whether to compress textual bodies (zlib) before they are written.
     ///   - isReadOnly: Whether the archive only reads: it takes no lock, creates nothing, and changes nothing in the
     ///     directory, even while another process uses it.
-    ///   - readsWhenLocked: Whether to open for reading, instead of failing with `ArchiveError.locked`, while
-    ///     another process writes to the directory. What that process stores, changes and removes is visible to the
-    ///     next lookup after its ``ArchiveCache/flush()`` and ``ArchiveCache/removeAll(_:)``, and otherwise moments
-    ///     later.
+    ///   - readsWhenLocked: Whether to open for reading, instead of failing with `ArchiveError.locked`, while another
+    ///     process writes to the directory. Its stored, changed and removed entries are visible to the next lookup
+    ///     after its ``ArchiveCache/flush()`` and ``ArchiveCache/removeAll(_:)``, and otherwise moments later.
     ///   - encryptionKey: Returns the key for encrypting heads and bodies (AES-GCM): at least 16 bytes; 32 are usual.
-    ///     Called once, when the archive is opened; what it throws, ``ArchiveCache/waitUntilOpen()`` throws. `nil` for
-    ///     no encryption.
+    ///     Called once, when the archive is opened; ``ArchiveCache/waitUntilOpen()`` throws its error. `nil` for no
+    ///     encryption.
     public static func disk(
       at directory: URL, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
       isReadOnly: Bool = false, readsWhenLocked: Bool = false,
@@ -60,11 +59,11 @@ extension ArchiveCache {
       Storage(place: .disk(directory, options), limits: options.limits)
     }
 
-    /// Opens the store, or makes it.
+    /// Opens the store, and creates it if necessary.
     ///
     /// - Parameters:
-    ///   - limits: Its limits, which may have changed since this value was made.
-    ///   - secret: The key for digests that a new store gets; `nil` for one of its own.
+    ///   - limits: The current limits, which may differ from the initial ones.
+    ///   - secret: The key for digests in a new store; `nil` generates one.
     func open(_ limits: StoreLimits, secret: [UInt8]? = nil) throws -> any ArchiveStore {
       switch place {
       case .memory: return MemoryStore(limits: limits, secret: secret)
@@ -74,12 +73,12 @@ extension ArchiveCache {
       }
     }
 
-    /// The store, where nothing has to be read for it.
+    /// The store in memory; `nil` for a store on disk, which opens in the background.
     var openAtOnce: (any ArchiveStore)? {
       if case .memory = place { MemoryStore(limits: limits, secret: nil) } else { nil }
     }
 
-    /// Where to warn that it cannot be opened if the configuration names no logger.
+    /// The logger for a failure to open, if the configuration has none.
     var logger: Logger? { if case .disk(_, let options) = place { options.logger } else { nil } }
 
     var files: FileSystem {
@@ -90,7 +89,7 @@ extension ArchiveCache {
   }
 }
 
-// MARK: What is stored
+// MARK: Stored responses
 
 extension ArchiveCache {
   /// Returns the stored responses that match a filter, oldest first.
@@ -99,7 +98,7 @@ extension ArchiveCache {
   /// for response in try await archive.entries(.host("example.com")) { print(response) }
   /// ```
   ///
-  /// Those that another version of this package has stored, and that this one does not read, are left out.
+  /// Entries stored by another version of this package that this version cannot read are left out.
   ///
   /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
   public func entries(_ filter: EntryFilter = .all) async throws -> [ArchivedResponse] {
@@ -122,7 +121,7 @@ extension ArchiveCache {
   /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
   public func response(for request: URLRequest) async throws -> ArchivedResponse? {
     let store = try await store
-    // One that was closed has nothing to say, which is not that nothing is stored.
+    // A closed store returns no entries, which must not be reported as a miss.
     guard isOpen else { throw ArchiveError.closed }
     let load = try await engine.reading(InterceptedRequest(request), in: store)
     let stored = load.understood(try await load.entries())
@@ -137,14 +136,14 @@ extension ArchiveCache {
     return stored.isFresh(at: engine.configuration.now().date) ? .fresh : .stale
   }
 
-  /// Stores a response as if the archive had loaded it: for what reached the app by another way.
+  /// Stores a response as if the archive had loaded it, for a response that the app received another way.
   ///
   /// ```swift
   /// try await archive.store(response, body: data, for: URLRequest(url: url))
   /// ```
   ///
   /// Header fields, keys, lifetimes and `willStore` of the ``Configuration`` decide whether and for how long it is
-  /// stored, as for any response. It replaces what is stored for the request.
+  /// stored, as for any response. It replaces stored responses for the request.
   ///
   /// - Throws: ``ArchiveError`` if the archive could not be opened, and with `ArchiveError.notWritten` and the reason if
   ///   the response is not stored.
@@ -174,8 +173,8 @@ extension ArchiveCache {
   /// try await archive.removeAll(.host("example.com"))
   /// ```
   ///
-  /// When it returns, other archives that read the same directory no longer find them either. What loads under way
-  /// asked for before is not stored after it, whatever the filter.
+  /// When it returns, other archives that read the same directory no longer find them either. A load in flight does not
+  /// store its response afterwards, whatever the filter.
   ///
   /// - Returns: The number of entries removed, as ``StoreUsage/count`` counts them.
   @discardableResult
@@ -186,8 +185,8 @@ extension ArchiveCache {
     return try await store.removeAll(engine.resolved(filter, store))
   }
 
-  /// The limits. You can set them at any time: what exceeds them is evicted in the background, and existing entries
-  /// over the new limit for one entry stay until then.
+  /// The limits. You can set them at any time: entries that exceed them are evicted in the background, and existing
+  /// entries over the new limit for one entry stay until then.
   ///
   /// ```swift
   /// archive.limits.bytes = 64 << 20
@@ -219,13 +218,13 @@ public enum ArchivedState: Hashable, Sendable {
 }
 
 extension ArchiveEngine {
-  /// A load that looks at what is stored, or adds to it, and never goes out.
+  /// A load that reads or adds entries, and never uses the network.
   func reading(_ request: InterceptedRequest, in store: any ArchiveStore) async throws -> ArchiveLoad {
     let next = InterceptorChain.Next { _ in throw CancellationError() }
     return try await ArchiveLoad(reading: request, mode(of: request), self, store, next)
   }
 
-  /// A filter with what its URLs are under the archive's key rules.
+  /// The filter with its URLs converted to keys by the archive's key rules.
   func resolved(_ filter: EntryFilter, _ store: any ArchiveStore) -> EntryFilter {
     filter.resolved { url in
       RequestKey(InterceptedRequest(.get, url), body: nil, configuration) { store.digest($0) }.resource

@@ -14,7 +14,7 @@ import Logging
 /// them when they are not, and serves them stale if the origin cannot be reached. With `archive.mode = .offline` it
 /// serves everything it has stored, regardless of age.
 ///
-/// An archive stores what comes from the interceptors after it, under the request as it sees it: after the changes of
+/// An archive stores responses of the interceptors after it, under the request as it receives it: with the changes of
 /// the interceptors before it. So put an interceptor that adds a token, and thereby identifies the user, before the
 /// archive; put one that does not affect the response (a host rewriter, a request signer) after it:
 ///
@@ -31,12 +31,12 @@ import Logging
 /// renewed.
 ///
 /// Without a directory it keeps everything in memory: `ArchiveCache()`. Its ``Configuration`` sets deviations from
-/// HTTP; ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)`` show what it does.
+/// HTTP; ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)`` show its decisions.
 ///
 /// The disk store opens in the background; loads that need it wait. If it cannot be opened, requests pass through as if
-/// there were no archive, a line at `.warning` says so, and ``waitUntilOpen()`` throws; while the reason may pass, it
-/// is tried again at the next load, at most once a second, and ``isOpen`` says how it stands. Archives of one process
-/// on one directory share one store.
+/// there were no archive, a line at `.warning` says so, and ``waitUntilOpen()`` throws. After a temporary failure the
+/// archive tries again at the next load, at most once a second; ``isOpen`` is the current state. Archives of one
+/// process on one directory share one store.
 public final class ArchiveCache: InlineResponding {
   let engine: ArchiveEngine
 
@@ -64,18 +64,18 @@ public final class ArchiveCache: InlineResponding {
   /// Makes an archive in a directory, which is created if necessary.
   ///
   /// - Parameters:
-  ///   - directory: The directory. It belongs to the archive exclusively: nobody else puts files there.
+  ///   - directory: The directory. It belongs to the archive exclusively: put no other files there.
   ///   - configure: Changes the configuration.
   public convenience init(at directory: URL, _ configure: (inout Configuration) -> Void = { _ in }) {
     self.init(.disk(at: directory), configure)
   }
 
-  /// Makes an archive with a store that is open.
+  /// Makes an archive with an open store.
   package convenience init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
     self.init(nil, open: store, configure)
   }
 
-  /// Makes an archive of a storage, whose store may be open already.
+  /// Makes an archive with a storage, or with an open store.
   init(_ storage: Storage?, open store: (any ArchiveStore)?, _ configure: (inout Configuration) -> Void) {
     var configuration = Configuration()
     configure(&configuration)
@@ -87,7 +87,7 @@ public final class ArchiveCache: InlineResponding {
 
   /// Loads `request` from the store or from the rest of the chain.
   ///
-  /// - Throws: What the rest of the chain throws; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath if
+  /// - Throws: Errors of the rest of the chain; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath if
   ///   the mode or the request's `cachePolicy` forbids the network and nothing is stored.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
@@ -114,7 +114,7 @@ public final class ArchiveCache: InlineResponding {
   /// wait for it, use ``waitUntilOpen()``; to hear of changes, `ArchiveEvent.opened` and `.storeFailed`.
   public var isOpen: Bool { engine.opening.ready != nil }
 
-  /// The store with the responses, as soon as it is open.
+  /// The store; waits until it is open.
   var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
 
   /// Removes the stored responses for a request: all variants for the request's user, and nothing else.
@@ -133,9 +133,9 @@ public final class ArchiveCache: InlineResponding {
   public func remove(for request: URLRequest) async throws -> Int {
     let store = try await engine.opening.store()
     let load = try await engine.reading(InterceptedRequest(request), in: store)
-    // Nothing is stored for a body that no rule covers; what is under its URL is another request's.
+    // A body without a rule is never stored; entries under the URL belong to requests without a body.
     guard !ArchivePolicy.hasUncoveredBody(load.asked, load.options) else { return 0 }
-    // What was asked for before this moment is not stored after it.
+    // Responses to requests already in flight must not be stored afterwards.
     engine.changes.note(load.place.resource.text)
     engine.flights.close { $0.key == load.key }
     var count = try await store.removeAll(.key(load.key))
@@ -149,15 +149,15 @@ public final class ArchiveCache: InlineResponding {
   /// without an archive.
   public func invalidate() { engine.invalidate() }
 
-  /// Invalidates the archive, and waits until everything stored is written and the directory is available to others.
+  /// Invalidates the archive, and waits until everything stored is written and other archives can open the directory.
   public func close() async {
     engine.endWork()
     await engine.opening.close()
   }
 }
 
-/// What an archive consists of, apart from the handle that its owner has: loads hold this, and the owner's handle ends
-/// it.
+/// The state of an archive, without the handle of its owner: loads retain the engine, and releasing the handle
+/// invalidates it.
 final class ArchiveEngine: Sendable {
   let configuration: ArchiveCache.Configuration
   let modes = Locked(ArchiveCache.Modes())
@@ -178,9 +178,9 @@ final class ArchiveEngine: Sendable {
     reporter = ArchiveReporter(logger: configuration.logger ?? FallbackLogger.current)
   }
 
-  /// Opens the store, and listens to it.
+  /// Opens the store, and observes its events.
   ///
-  /// - Parameter logger: Who hears that it cannot be opened, where the configuration names nobody.
+  /// - Parameter logger: The logger for a failure to open, if the configuration has none.
   func start(_ logger: Logger? = nil) {
     opening.start { [weak self, reporter, configuration] outcome in
       switch outcome {
@@ -200,7 +200,7 @@ final class ArchiveEngine: Sendable {
     opening.release()
   }
 
-  /// Ends what goes on behind loads.
+  /// Ends background work.
   func endWork() {
     let isFirst = isInvalidated.withLock { isInvalidated in
       defer { isInvalidated = true }
@@ -216,7 +216,7 @@ final class ArchiveEngine: Sendable {
     reporter.hub.close()
   }
 
-  /// What the store does of its own accord.
+  /// Reports an event of the store as an event of the archive.
   private func report(_ event: StoreEvent) {
     let kind: OpenEnum<ArchiveEvent> =
       switch event.kind {
@@ -228,7 +228,7 @@ final class ArchiveEngine: Sendable {
       ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
   }
 
-  /// The response to a request, where it is in memory (rule 9); `nil` when ``load(_:_:)`` has to look further.
+  /// The response if it is in memory (rule 9); `nil` if ``load(_:_:)`` is needed.
   func respondAtOnce(_ request: InterceptedRequest) throws -> InterceptedResponse? {
     guard !isInvalidated.withLock({ $0 }), let store = opening.ready,
       let load = ArchiveLoad(
@@ -237,7 +237,6 @@ final class ArchiveEngine: Sendable {
     return try load.respondAtOnce()
   }
 
-  /// Loads a request.
   func load(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
     let mode = mode(of: request)
     guard !isInvalidated.withLock({ $0 }) else {
@@ -273,12 +272,11 @@ final class ArchiveEngine: Sendable {
     return try await load.run()
   }
 
-  /// The mode of one request: its own, or the archive's.
+  /// The mode of a request: its own, or the archive's.
   func mode(of request: InterceptedRequest) -> ArchiveMode { request.archiveMode ?? modes.withLock { $0.general } }
 }
 
 extension ArchiveMode {
-  /// Whether the mode lets a request out.
   var allowsNetwork: Bool { self != .offline }
 }
 

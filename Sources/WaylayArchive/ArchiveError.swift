@@ -14,7 +14,7 @@ import Foundation
 public struct ArchiveError: LoadError {
   /// The kind of failure. New codes may be added in any release.
   public let code: ErrorCode<ArchiveError>
-  /// A human-readable text: what happened and what to do about it. Contains no credentials and no query values.
+  /// A human-readable text: the failure, and how to correct it. Contains no credentials and no query values.
   public let message: String
   /// The URL of the failed request, if the error is about one.
   public let url: URL?
@@ -40,7 +40,7 @@ extension ErrorCode where Domain == ArchiveError {
   /// Nothing is stored for a request that must not go to the network.
   ///
   /// Load it online first, with the same partition and the same fields that the response varies by; or choose a mode
-  /// that allows the network. `explain(_:)` shows what the archive looked for.
+  /// that allows the network. `explain(_:)` shows the keys and stored responses that were compared.
   public static var notStored: Self { Self("notStored") }
   /// The request itself rules out the stored response (`no-cache`, `reloadIgnoringLocalCacheData`), and the mode
   /// forbids the network.
@@ -59,8 +59,8 @@ extension ErrorCode where Domain == ArchiveError {
   /// A prefetch gave no result: the server responded with an error status, the response may not be stored, or the
   /// registry does not lead through the archive.
   ///
-  /// The message says which. Prefetch through the registry of the app's session; `archive.explain(_:)` shows what the
-  /// archive does with the request.
+  /// The message names the cause. Prefetch through the registry of the app's session; `archive.explain(_:)` shows how
+  /// the archive handles the request.
   public static var notPrefetched: Self { Self("notPrefetched") }
   /// The archive was used after it had been invalidated.
   ///
@@ -86,11 +86,11 @@ extension ErrorCode where Domain == ArchiveError {
   ///
   /// See ``ArchiveError/underlying``: usually the disk is full, or the directory has become unwritable.
   public static var notWritten: Self { Self("notWritten") }
-  /// The system temporarily could not read what is stored: no file descriptor was available, the disk failed, or a
+  /// The system temporarily could not read a stored response: no file descriptor was available, the disk failed, or a
   /// permission is missing. The stored data stays unchanged; `unreadable`, in contrast, means that the data differs
-  /// from what was stored.
+  /// from the data stored.
   ///
-  /// Try again. If the failure persists, see ``ArchiveError/underlying`` for what the system lacks.
+  /// Try again. If the failure persists, see ``ArchiveError/underlying`` for the missing resource.
   public static var readFailed: Self { Self("readFailed") }
   /// The directory is unusable: it does not exist, or its permissions do not allow access.
   ///
@@ -115,14 +115,14 @@ extension ErrorCode where Domain == ArchiveError {
 }
 
 extension ArchiveError {
-  /// The error as an app sees it.
+  /// The error passed to the app.
   func urlError(_ code: URLError.Code = .resourceUnavailable) -> URLError {
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message, NSUnderlyingErrorKey: self]
     if let url { userInfo[NSURLErrorFailingURLErrorKey] = url.withoutUserInfo }
     return URLError(code, userInfo: userInfo)
   }
 
-  /// A URL that leads to no file: its path alone would lead anywhere.
+  /// The error for a URL that is not a file URL; its path could name an unrelated file.
   static func notAFile(_ url: URL, _ what: String) -> ArchiveError {
     ArchiveError(
       .directoryUnusable,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A response stored by an ``ArchiveCache``: what it is, how long it may be used, and its body.
+/// A response stored by an ``ArchiveCache``: its head, its lifetime, and its body.
 ///
 /// ```swift
 /// for response in try await archive.entries(.host("example.com")) {
@@ -45,7 +45,7 @@ public struct ArchivedResponse: Sendable, Identifiable {
 
   /// Returns the stored body. Large ones are read in pieces.
   ///
-  /// - Throws: `ArchiveError.unreadable` if the bytes differ from what was stored.
+  /// - Throws: `ArchiveError.unreadable` if the bytes differ from those stored.
   public func body() async throws -> MessageBody { try await entry.body() }
 
   /// Returns whether the response may be used without validation, by its own header fields (RFC 9111, section 4.2). A
@@ -69,7 +69,7 @@ public struct ArchivedResponse: Sendable, Identifiable {
 }
 
 extension ArchivedResponse: CustomStringConvertible {
-  /// Method, URL, status, length, age and what is left of the lifetime, tags and pin on one line, suitable for a log:
+  /// Method, URL, status, length, age, remaining lifetime, tags and pin on one line, suitable for a log:
   /// without query values.
   public var description: String {
     let now = Date()

@@ -78,7 +78,7 @@ public final class MockInterceptor: InlineResponding {
   /// Makes a mock.
   ///
   /// - Parameters:
-  /// - options: The response to unmatched requests, the clock of delays, and other settings.
+  ///   - options: The response to unmatched requests, the clock of delays, and other settings.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.

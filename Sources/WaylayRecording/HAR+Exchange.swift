@@ -38,8 +38,8 @@ extension HAR.Request {
   ///
   /// - Parameters:
   ///   - request: The request. Its body is not read.
-  /// - body: The observed bytes of the body; `nil` for the bytes in memory, if any.
-  /// - metrics: The transport's metrics, for the HTTP version.
+  ///   - body: The observed bytes of the body; `nil` for the bytes in memory, if any.
+  ///   - metrics: The transport's metrics, for the HTTP version.
   package init(_ request: InterceptedRequest, body: SeenBody? = nil, metrics: LoadMetrics? = nil) {
     let seen = body ?? SeenBody(request.body)
     self.init(
@@ -84,7 +84,7 @@ extension HAR.Response {
   ///
   /// - Parameters:
   ///   - response: The response. Its body is not read.
-  /// - body: The observed bytes of the body; `nil` for the bytes in memory, if any.
+  ///   - body: The observed bytes of the body; `nil` for the bytes in memory, if any.
   package init(_ response: InterceptedResponse, body: SeenBody? = nil) {
     let (fields, metrics) = (response.fields, response.metrics)
     let seen = body ?? SeenBody(response.body)
@@ -177,13 +177,13 @@ extension HAR.Entry {
   ///
   /// - Parameters:
   ///   - request: The request.
-  /// - body: The observed bytes of the request's body.
-  /// - response: The response; `nil` without one.
-  /// - responseBody: The observed bytes of the response's body.
-  /// - started: The start of the exchange.
-  /// - head: The time until the response's head arrived.
-  /// - elapsed: The total time.
-  /// - metrics: The transport's metrics, for an exchange without a response.
+  ///   - body: The observed bytes of the request's body.
+  ///   - response: The response; `nil` without one.
+  ///   - responseBody: The observed bytes of the response's body.
+  ///   - started: The start of the exchange.
+  ///   - head: The time until the response's head arrived.
+  ///   - elapsed: The total time.
+  ///   - metrics: The transport's metrics, for an exchange without a response.
   package init(
     _ request: InterceptedRequest, body: SeenBody? = nil, _ response: InterceptedResponse?,
     responseBody: SeenBody? = nil,

@@ -1,27 +1,27 @@
 import Foundation
 
-/// The requests that are on their way to the network, by what they are for.
+/// Requests in flight, by key, for request collapsing.
 ///
-/// The first load for a key leads; those that come while it waits for the head, or reads the body, follow it.
+/// The first load for a key leads; loads that arrive before its response is complete follow it.
 final class Flights: Sendable {
-  /// What a load that comes to a key is to do.
+  /// The role of a load that joins a key.
   enum Role: Sendable {
     /// Go to the network, and settle the flight.
     case lead(Flight)
     /// Wait for the flight.
     case follow(Flight)
-    /// Go to the network, and wait for nobody.
+    /// Go to the network without collapsing.
     case alone
   }
 
   private struct State {
     var flights: [FlightKey: Flight] = [:]
-    /// Those whose last response was for nobody else, and when it came.
+    /// Keys whose last response could not be shared, with its time.
     var alone: [FlightKey: CacheTime] = [:]
   }
 
   private let state = Locked(State())
-  /// How long it is remembered that a response was for nobody else, in milliseconds, and of how many.
+  /// How long to remember a key without sharing, in milliseconds, and the maximum number of such keys.
   private static let memory: UInt64 = 60_000
   private static let mostAlone = 1024
 
@@ -40,7 +40,7 @@ final class Flights: Sendable {
     }
   }
 
-  /// Notes whether the responses to loads of a key, in whatever variant, are for others too.
+  /// Notes whether responses for a key, of any variant, can be shared.
   func note(_ key: FlightKey, isShared: Bool, _ now: CacheTime) {
     state.withLock { state in
       if !isShared, state.alone.count >= Self.mostAlone { state.alone = [:] }
@@ -48,12 +48,12 @@ final class Flights: Sendable {
     }
   }
 
-  /// Takes a flight off the list: the next load leads another.
+  /// Removes a flight: the next load for its key leads a new one.
   func end(_ flight: Flight) {
     state.withLock { state in if state.flights[flight.key] === flight { state.flights[flight.key] = nil } }
   }
 
-  /// Takes whatever is under way for some keys off the list: it was asked for before something changed.
+  /// Removes the flights of some keys after a change, because their requests were sent before it.
   func close(where isMeant: (FlightKey) -> Bool) {
     state.withLock { state in
       for key in state.flights.keys.filter(isMeant) { state.flights[key] = nil }
@@ -61,21 +61,21 @@ final class Flights: Sendable {
   }
 }
 
-/// One request on its way to the network, and those who wait for its response.
+/// A request in flight, and the loads that wait for its response.
 final class Flight: Sendable {
-  /// What has come of it.
+  /// The result of a flight.
   enum Outcome: Sendable {
     /// The response is in the store.
     case stored
-    /// The response is on its way into the store.
+    /// The response is being stored.
     case streaming(CacheRecord, SharedBody)
-    /// The response is for the leader alone.
+    /// The response may not be shared; the text is the reason.
     case notShared(String)
-    /// The origin answered with an error, in whose place something stale was given (RFC 5861, section 4).
+    /// The origin answered with an error, and a stale response was served instead (RFC 5861, section 4).
     case originFailed
-    /// There was none.
+    /// The request failed.
     case failed(any Error)
-    /// The leader was cancelled before there was one.
+    /// The leader was cancelled before a response.
     case handedOver
   }
 
@@ -90,18 +90,18 @@ final class Flight: Sendable {
 
   init(_ key: FlightKey) { self.key = key }
 
-  /// Whether the body is on its way: then the flight ends with it.
+  /// Whether the body is being received: the flight then ends with the body.
   var isStreaming: Bool {
     get { state.withLock { $0.isStreaming } }
     set { state.withLock { $0.isStreaming = newValue } }
   }
 
-  /// Says what has come of the flight. Only the first call counts.
+  /// Sets the result. Only the first call counts.
   func settle(_ outcome: Outcome) {
     state.change(waking: \.waiters) { $0.outcome = $0.outcome ?? outcome }
   }
 
-  /// Waits for what comes of the flight.
+  /// Waits for the result.
   func outcome() async throws -> Outcome {
     await state.wait(at: \.waiters) { $0.outcome != nil }
     try Task.checkCancellation()

@@ -1,74 +1,72 @@
 import DequeModule
 import Foundation
 
-/// Where a body goes while it is read, and where a late reader reads it from.
+/// The destination of a body while it is received, and the source for late readers.
 protocol BodySink: Sendable {
-  /// Adds bytes at the end.
   func append(_ chunk: Data) async throws
-  /// Bytes that were added before, at most so many; never empty where there are any.
+  /// Bytes appended earlier, at most `count`; never empty if there are any.
   func read(at offset: Int64, upTo count: Int) async throws -> Data
 }
 
-/// A body on its way from the network to the store and to every load that waits for it.
+/// A body received from the network, sent to the store and to every load that waits for it.
 ///
-/// A task of its own pulls the chunks, as fast as the fastest reader takes them and a little ahead. The newest chunks
-/// stay in memory; a reader that has fallen behind reads from the sink, so that memory is bounded however far readers
-/// are apart. When the sink fails, the slowest reader sets the pace. When the last reader goes, the transfer is
-/// cancelled.
+/// A separate task pulls the chunks at the pace of the fastest reader, with a little read-ahead. The newest chunks stay
+/// in memory; a slow reader reads from the sink, so that memory is bounded however far readers are apart. If the sink
+/// fails, the slowest reader sets the pace. When the last reader is released, the transfer is cancelled.
 final class SharedBody: Sendable {
   /// How a transfer ended.
   enum End: Sendable {
-    /// All of it is in the sink.
+    /// The whole body is in the sink.
     case complete(bytes: Int64)
-    /// It broke off, or nobody wanted the rest; so many bytes are in the sink.
+    /// The transfer broke off, or the last reader left; the sink has a part.
     case partial(bytes: Int64)
-    /// The sink does not have what was received.
+    /// The sink failed: the received bytes are not stored.
     case lost(any Error)
   }
 
-  /// Bytes that are read ahead of the fastest reader, and kept for those just behind it.
+  /// The read-ahead for the fastest reader, and the memory kept for slower ones.
   static let window = 256 * 1024
-  /// What is left of a body that nobody reads any more, and is fetched all the same.
+  /// The maximum remainder that is still fetched after the last reader has left.
   static let rest: Int64 = 64 * 1024
 
   fileprivate struct State {
-    /// The newest bytes. The first of them is at ``start``.
+    /// The newest bytes; the first one is at offset ``start``.
     var chunks: Deque<Data> = []
     var start: Int64 = 0
     var received: Int64 = 0
-    /// Bytes that the sink has.
+    /// The number of bytes in the sink.
     var stored: Int64 = 0
     var sinkFailure: (any Error)?
     var end: Result<Void, any Error>?
-    /// How far each reader is.
+    /// The offset of each reader.
     var positions: [Int: Int64] = [:]
     var lastReader = 0
     var waiting = Waiters()
     var pump: Task<Void, Never>?
-    /// The transfer, where it is ahead of all readers.
+    /// The transfer, waiting for readers to catch up.
     var demanding = Waiters()
     var isAbandoned = false
   }
 
   let original: MessageBody
-  /// The bytes of the whole body, what is stored of it already included; `nil` where they are not known.
+  /// The length of the whole body, including a part stored earlier; `nil` if unknown.
   let length: Int64?
-  /// The bytes that the body must have.
+  /// The length that the body must have.
   private let required: Int64?
   private let sink: any BodySink
   private let state: Locked<State>
 
   /// - Parameters:
-  ///   - original: The body as it comes from the network.
-  ///   - sink: Where it is kept.
-  ///   - stored: Bytes before it that the sink has already.
-  ///   - required: The bytes that the whole body has, where something else than the body itself says so: when it ends
-  ///     before them, or goes on behind them, the transfer has failed.
+  ///   - original: The body from the network.
+  ///   - sink: The destination.
+  ///   - stored: The number of bytes that the sink already has.
+  ///   - required: The length of the whole body, if another source than the body states it: a shorter or longer
+  ///     transfer then fails.
   init(_ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0, required: Int64? = nil) {
     self.original = original
     self.sink = sink
     self.required = required
-    // A length is what a server, or an interceptor of the app's, claims: one that no body can have is none.
+    // Servers and interceptors may claim any length: ignore impossible ones.
     length =
       required
       ?? original.length.flatMap { claimed in
@@ -78,9 +76,9 @@ final class SharedBody: Sendable {
     state = Locked(State(start: stored, received: stored, stored: stored))
   }
 
-  /// Starts the transfer. The body owns its task: it ends with the last reader, or with the body.
+  /// Starts the transfer. The body owns the task, which ends with the last reader or with the body.
   ///
-  /// - Parameter finish: Called once at the end, before the readers hear of it.
+  /// - Parameter finish: Called once at the end, before the readers see it.
   func start(_ finish: @escaping @Sendable (End) async -> Void) {
     let task = Task { await self.run(finish) }
     let isAbandoned = state.withLock { state in
@@ -90,13 +88,13 @@ final class SharedBody: Sendable {
     if isAbandoned { task.cancel() }
   }
 
-  /// Another reader; `nil` when the transfer has been given up.
+  /// Adds a reader; `nil` if the transfer was abandoned.
   ///
-  /// - Parameter range: The bytes that it wants: all of them when `nil`.
+  /// - Parameter range: The bytes to read; `nil` for all.
   func reader(of range: Range<Int64>? = nil) -> Reader? {
     let position = range?.lowerBound ?? 0
     return state.withLock { state -> Int? in
-      // What the sink does not have, and memory no longer has, cannot be read again.
+      // After a failure of the sink, bytes no longer in memory cannot be read.
       guard !state.isAbandoned, state.sinkFailure == nil || state.start <= position else { return nil }
       state.lastReader += 1
       state.positions[state.lastReader] = position
@@ -104,10 +102,10 @@ final class SharedBody: Sendable {
     }.map { Reader(self, number: $0, limit: range?.upperBound) }
   }
 
-  /// The body for another load; `nil` when the transfer has been given up.
+  /// The body for another load; `nil` if the transfer was abandoned.
   ///
-  /// - Parameter range: The bytes that it wants: all of them when `nil`. One without an end is over when the transfer
-  ///   is, and what there is has been stored: the next lookup finds it.
+  /// - Parameter range: The bytes to read; `nil` for all. A body without a known end finishes after the sink has
+  ///   committed, so that the next lookup finds it.
   func body(of range: Range<Int64>? = nil) -> MessageBody? {
     guard let reader = reader(of: range) else { return nil }
     let end = range.flatMap { $0.upperBound < .max ? $0.upperBound : nil } ?? length
@@ -121,7 +119,7 @@ final class SharedBody: Sendable {
     do {
       var chunks = original.makeAsyncIterator()
       while true {
-        // Until a reader wants more than there is.
+        // Wait until a reader needs more bytes.
         await state.wait(at: \.demanding) { $0.wantsMore(length) }
         try Task.checkCancellation()
         let chunk = try await chunks.next()
@@ -142,13 +140,13 @@ final class SharedBody: Sendable {
     }
     let end: End =
       sinkFailure.map { .lost($0) } ?? (failure == nil ? .complete(bytes: stored) : .partial(bytes: stored))
-    // In a task of its own, because this one may have been cancelled: what there is, is stored all the same.
+    // In a separate task, because this one may be cancelled: received bytes are stored nevertheless.
     await Task { await finish(end) }.value
     let outcome: Result<Void, any Error> = failure.map { .failure($0) } ?? .success(())
     state.change(waking: \.waiting) { ($0.end, $0.pump) = (outcome, nil) }
   }
 
-  /// Fails when the body is over before it has the bytes that it must have, or has more of them.
+  /// Fails if the body is shorter or longer than required.
   private func checkLength(with chunk: Data?) throws {
     guard let required else { return }
     let received = state.withLock { $0.received }
@@ -177,7 +175,7 @@ final class SharedBody: Sendable {
 
   // MARK: Readers
 
-  /// One load that reads the body.
+  /// A load that reads the body.
   final class Reader: Sendable {
     private let shared: SharedBody
     private let number: Int
@@ -191,7 +189,6 @@ final class SharedBody: Sendable {
 
     deinit { shared.leave(number) }
 
-    /// The next bytes, or `nil` after the last one.
     func next() async throws -> Data? { try await shared.next(number, upTo: limit) }
   }
 
@@ -246,17 +243,17 @@ final class SharedBody: Sendable {
 }
 
 extension SharedBody.State {
-  /// Whether the transfer is to go on.
+  /// Whether the transfer should continue.
   fileprivate func wantsMore(_ length: Int64?) -> Bool {
     guard end == nil else { return false }
-    // The last word, and what little is left when nobody reads any more, costs nobody anything.
+    // Finish the transfer if only the end or a small remainder is missing, even without readers.
     if let length, received >= length { return true }
     guard !positions.isEmpty else { return length.map { $0 - received <= SharedBody.rest } ?? false }
     let pace = sinkFailure == nil ? positions.values.max() : positions.values.min()
     return received - (pace ?? 0) < SharedBody.window / 2
   }
 
-  /// Forgets chunks that the sink has, and nobody waits for or too many follow.
+  /// Drops chunks that the sink has, if all readers have read them or the window is exceeded.
   fileprivate mutating func trim() {
     let slowest = positions.values.min() ?? received
     while let first = chunks.first, start + Int64(first.count) <= (sinkFailure == nil ? stored : slowest) {
@@ -290,19 +287,18 @@ extension SharedBody.State {
   }
 }
 
-/// The way of one body into the store, with a checkpoint now and then: what a process that is killed had of a large
-/// body is completed by the next one.
+/// The sink that writes a body to the store, with periodic checkpoints: after a crash, the next process can resume a
+/// large body.
 final class StoreSink: BodySink {
-  /// Bytes between two checkpoints.
   static let stride: Int64 = 4 << 20
 
   let writer: any EntryWriter
-  /// What to store when the body ends after so many bytes; `nil` where it could not be resumed.
+  /// The draft for a checkpoint at a length; `nil` if the body could not be resumed.
   private let draft: @Sendable (Int64) -> EntryDraft?
   private let next: Locked<Int64>
   private let stored = Locked<[EntryID]>([])
 
-  /// The entry that checkpoints have made, if any, which an aborted writer leaves.
+  /// The checkpoint's entry, if any, which stays after the writer is aborted.
   var checkpointed: [EntryID] { stored.withLock { $0 } }
 
   init(_ writer: any EntryWriter, checkpoint draft: @escaping @Sendable (Int64) -> EntryDraft?) {
@@ -319,7 +315,7 @@ final class StoreSink: BodySink {
       next = length.saturating(adding: Self.stride)
       return true
     }
-    // A checkpoint that fails costs a restarted process some bytes; the entry itself may still come out whole.
+    // A failed checkpoint only costs a restarted process some bytes; the entry itself may still be completed.
     if isDue, let draft = draft(length), let entry = try? await writer.checkpoint(draft) {
       stored.withLock { $0 = [entry.id] }
     }

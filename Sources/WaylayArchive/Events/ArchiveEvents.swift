@@ -9,7 +9,7 @@ import Logging
 /// }
 /// ```
 public struct ArchiveEvent: Sendable {
-  /// What happened.
+  /// The kind of event.
   public let kind: OpenEnum<ArchiveEvent>
   /// The load in which it happened; `nil` for an event outside any load, such as an eviction.
   public let load: InterceptedRequest.ID?
@@ -53,7 +53,7 @@ public struct ArchiveCounters: Sendable, Hashable {
   public var refused = 0
   /// Entries that were evicted.
   public var evicted = 0
-  /// Requests that were answered with what another request received.
+  /// Requests that were answered with another request's response.
   public var collapsed = 0
   /// Failures of the store.
   public var storeFailures = 0
@@ -87,7 +87,7 @@ extension ArchiveCounters {
   }
 }
 
-/// Tells subscribers, the log and the counters what happens. Safe from any thread.
+/// Reports events to subscribers, the log and the counters. Thread-safe.
 final class ArchiveReporter: Sendable {
   private let tally = Locked(ArchiveCounters())
   let hub = EventHub<ArchiveEvent>()
@@ -97,14 +97,15 @@ final class ArchiveReporter: Sendable {
 
   var counters: ArchiveCounters { tally.withLock { $0 } }
 
-  /// Counts the event, sends it to the subscribers, and logs it where somebody listens.
+  /// Counts the event, sends it to the subscribers, and logs it if the level is enabled.
   ///
-  /// - Parameter level: The level of its line in the log, where that is not its kind's.
+  /// - Parameter level: The log level, if it differs from the default of the kind.
   func report(_ event: ArchiveEvent, at level: Logger.Level? = nil) {
     report(event.kind, bytes: event.bytes, at: level) { event }
   }
 
-  /// The same with an event that is made only for those who listen: a hit should not pay for texts that nobody reads.
+  /// Like `report(_:at:)`, with an event that is made only if there is a subscriber or an enabled log: keeps hits
+  /// cheap.
   func report(_ kind: OpenEnum<ArchiveEvent>, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent)
   {
     tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
@@ -151,7 +152,7 @@ extension ArchiveCache {
 extension OpenEnum where Domain == ArchiveEvent {
   /// A cache hit: the response was fresh, or acceptable to the request.
   public static var hit: Self { Self("hit") }
-  /// A cache hit with a stale response; the reason says what allowed it.
+  /// A cache hit with a stale response; the reason names the directive or setting that allowed it.
   public static var staleHit: Self { Self("staleHit") }
   /// The origin validated the stored response.
   public static var revalidated: Self { Self("revalidated") }
@@ -172,12 +173,12 @@ extension OpenEnum where Domain == ArchiveEvent {
   public static var invalidated: Self { Self("invalidated") }
   /// An entry was evicted; the reason says why.
   public static var evicted: Self { Self("evicted") }
-  /// The request was collapsed: it was answered with what a concurrent load for the same resource received.
+  /// The request was collapsed: it was answered with the response of a concurrent load for the same resource.
   public static var collapsed: Self { Self("collapsed") }
   /// The request waited in vain for another load, whose response may not be shared.
   public static var released: Self { Self("released") }
   /// The store was opened, for the first time or again.
   public static var opened: Self { Self("opened") }
-  /// The store could not be opened, read or written; the reason says what happened.
+  /// The store could not be opened, read or written; the reason describes the failure.
   public static var storeFailed: Self { Self("storeFailed") }
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a request's response is stored under, and how it may be listed.
+/// The key of a request's responses, and their URL in listings.
 ///
-/// The text of a key is the method, a digest of the body where it counts, a digest of the credentials where they count,
-/// and what is asked for, with a blank between: a ``Resource``, which all users have in common.
+/// The text of a key consists of the method, a digest of the body if it is part of the key, a digest of the credentials
+/// if they are part of the key, and the ``Resource``, which all users share, separated by spaces.
 struct RequestKey: Sendable {
   let key: ArchiveKey
-  /// The URL as it may be read by the user who lists the archive.
+  /// The URL shown when the archive is listed.
   let listedURL: String
-  /// Request fields that do not count where `Vary` names them, in lower case.
+  /// Request fields to ignore in `Vary`, in lower case.
   let ignoredFields: Set<String>
 
-  /// Whether the app has said who the user is, so that nobody has to guess it.
+  /// Whether the app identifies the user, so that cookies need not.
   let isAttributed: Bool
   /// Whether credentials are part of the key.
   let splitsByCredentials: Bool
@@ -20,13 +20,13 @@ struct RequestKey: Sendable {
 
   /// - Parameters:
   ///   - request: The request.
-  ///   - body: The bytes of its body, where a rule asks for them.
-  ///   - challenge: What its `Authorization` answers a challenge with, where it does.
+  ///   - body: The body, if it is part of the key.
+  ///   - challenge: The answered challenge, if `Authorization` comes from one.
   init(
     _ request: InterceptedRequest, body: Data?, challenge: AnsweredChallenge? = nil,
     _ configuration: ArchiveCache.Configuration, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
   ) {
-    // An empty name is nobody's.
+    // Treat an empty name like `nil`.
     let partition = configuration.partition?(request.urlRequest).flatMap { $0.isEmpty ? nil : $0 }
     isAttributed = partition != nil
     splitsByCredentials = configuration.partitionsByAuthorization ?? (partition == nil)
@@ -35,14 +35,14 @@ struct RequestKey: Sendable {
     let address = KeyText(url, rules: rules)
     var prefix = "GET  "
     if let body {
-      // What the body means is part of what is asked (RFC 10008, section 2.7).
+      // The body's metadata is part of the query (RFC 10008, section 2.7).
       let metadata = Self.bodyFields.map { request.fields[$0] ?? "" }.joined(separator: "\u{0}")
       prefix =
         "\(request.method.rawValue.uppercased()) "
         + digest(Array(metadata.utf8) + [0] + Array(body)).hexadecimal + " "
     }
     if splitsByCredentials, let credentials = Self.credentials(of: request, userInfo: address.userInfo, challenge) {
-      // A digest, because keys are written to disk; half of it is more than enough to tell users apart.
+      // Keys are written to disk, so use a digest; half of it suffices to distinguish users.
       prefix += digest(Array(credentials.utf8)).prefix(16).hexadecimal
     }
     self.prefix = prefix + " "
@@ -55,10 +55,10 @@ struct RequestKey: Sendable {
       bytes: Array(self.prefix.utf8) + resource.text, partition: partition.map { ArchivePartition($0) } ?? .shared)
   }
 
-  /// The key that the request shares with those whose URLs differ in nothing but what `variance` excuses.
+  /// The key shared with URLs that differ only in the way that `variance` allows.
   func key(under variance: NoVarySearch) -> ArchiveKey? { shared(resource.shared(under: variance)) }
 
-  /// The key under which stands what responses have said of the URL's path; see ``SearchVariances``.
+  /// The key of the note with `No-Vary-Search` values for the URL's path; see ``SearchVariances``.
   var variancesKey: ArchiveKey? { shared(resource.path.map { $0 + Array(" *".utf8) }) }
 
   private func shared(_ text: [UInt8]?) -> ArchiveKey? {
@@ -69,7 +69,7 @@ struct RequestKey: Sendable {
     .contentType, .contentEncoding, .contentLanguage, .contentLocation,
   ]
 
-  /// Whether requests of that method are keyed by their body: `QUERY`, and what a rule names.
+  /// Whether the body is part of the key: for `QUERY`, and for methods named by a rule.
   static func wantsBody(_ request: InterceptedRequest, _ configuration: ArchiveCache.Configuration) -> Bool {
     let method = request.method.rawValue.uppercased()
     return method == "QUERY"
@@ -79,7 +79,7 @@ struct RequestKey: Sendable {
   private static func credentials(
     of request: InterceptedRequest, userInfo: String?, _ challenge: AnsweredChallenge?
   ) -> String? {
-    // The response to a challenge counts by what it is made of: Digest writes it differently each time, and the URL's
+    // Use the credentials themselves for an answered challenge: Digest writes them differently each time, and the URL's
     // user info is the same.
     if let challenge { return ["challenge", challenge.user, challenge.password].joined(separator: "\u{0}") }
     let fields = [request.fields[.authorization], request.fields[.proxyAuthorization], userInfo]
@@ -88,27 +88,27 @@ struct RequestKey: Sendable {
   }
 }
 
-/// What a request asks for, whoever asks: the URL under the archive's key rules, or the app's own name for it.
+/// A resource independent of the user: the URL under the archive's key rules, or a custom key.
 struct Resource: Sendable {
-  /// It as keys have it.
+  /// The text in keys.
   let text: [UInt8]
-  /// The URL without its query, where a response may excuse that; `nil` for a name of the app's own.
+  /// The URL without its query, for `No-Vary-Search`; `nil` for a custom key.
   let path: [UInt8]?
   private let query: Substring
   private let digest: (@Sendable ([UInt8]) -> [UInt8])?
 
   /// - Parameters:
   ///   - address: The URL's text.
-  ///   - own: The app's own name in place of it.
-  ///   - digest: What hides query values; `nil` where they are readable.
+  ///   - own: The custom key, which replaces the URL.
+  ///   - digest: Digests query values; `nil` keeps them readable.
   init(_ address: String, own: String?, digest: (@Sendable ([UInt8]) -> [UInt8])?) {
     self.digest = digest
-    // By bytes: to go through the characters of a URL takes a microsecond.
+    // Scan bytes: iterating over the characters of a URL takes a microsecond.
     let mark = address.utf8.firstIndex(of: UInt8(ascii: "?")) ?? address.endIndex
     let before = address[..<mark]
     query = mark == address.endIndex ? "" : address[address.utf8.index(after: mark)...]
     if let own {
-      // A blank ends a resource.
+      // A space ends the resource in a key.
       let escaped = own.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: " ", with: "%20")
       (text, path) = (Array(("=" + escaped).utf8), nil)
     } else {
@@ -121,7 +121,7 @@ struct Resource: Sendable {
     }
   }
 
-  /// What it has in common with the URLs that a response makes equal; no URL looks like that.
+  /// The text shared by URLs that `variance` makes equal; it is never equal to the text of a URL.
   func shared(under variance: NoVarySearch) -> [UInt8]? {
     guard let path else { return nil }
     var canonical = variance.canonical(query)
@@ -129,7 +129,7 @@ struct Resource: Sendable {
     return path + Array(" ".utf8) + variance.label + Array("?".utf8) + canonical
   }
 
-  /// Whether an entry is of this resource: stored for it, or for a URL that its own `No-Vary-Search` makes equal.
+  /// Whether an entry belongs to this resource: stored for its URL, or for one that `No-Vary-Search` makes equal.
   func matches(_ entry: StoredEntry) -> Bool {
     let stored = entry.key.text
     if stored.elementsEqual(text) { return true }
@@ -140,11 +140,11 @@ struct Resource: Sendable {
   }
 }
 
-/// What responses of a path have said in `No-Vary-Search`: an entry without a body under a key of its own, so that a
-/// lookup knows which keys a URL shares with others. Where it is lost, responses are shared no more until one comes.
+/// The `No-Vary-Search` values of responses for a path, stored as an entry without a body under a separate key, so that
+/// a lookup knows the shared keys of a URL. If the note is lost, responses are not shared until the next one is stored.
 enum SearchVariances {
   fileprivate static let version: UInt8 = 0xFF
-  /// Servers should say the same for a path all the time: the latest ones are enough.
+  /// Servers should use the same value for all responses of a path, so keep the latest few.
   private static let most = 4
 
   static func decoded(_ entries: [StoredEntry]) -> [NoVarySearch] { texts(entries).compactMap { NoVarySearch($0) } }
@@ -159,7 +159,7 @@ enum SearchVariances {
     }
   }
 
-  /// The head with one more, which is the latest.
+  /// The head of the note with a new latest value.
   static func head(_ entries: [StoredEntry], adding text: String) -> [UInt8] {
     var sink = ByteSink()
     sink.put(version)
@@ -169,11 +169,11 @@ enum SearchVariances {
 }
 
 extension StoredEntry {
-  /// Whether it is no response but a note of the archive's own; see ``SearchVariances``.
+  /// Whether the entry is a note of the archive instead of a response; see ``SearchVariances``.
   package var isNote: Bool { head.first == SearchVariances.version }
 }
 
-/// A URL in the form that equal requests share.
+/// A URL normalized for comparison.
 struct KeyText: Sendable {
   /// Scheme and host in lower case, no default port, no user info, no fragment, a path.
   let text: String
@@ -182,7 +182,7 @@ struct KeyText: Sendable {
 
   /// - Parameters:
   ///   - url: The URL.
-  ///   - rules: The rules that cover it.
+  ///   - rules: The rules that apply to it.
   init(_ url: URL, rules: [KeyRule] = []) {
     let string = url.absoluteString
     guard !rules.isEmpty || !Self.isNormal(string), let colon = string.utf8.firstIndex(of: UInt8(ascii: ":")),
@@ -207,9 +207,9 @@ struct KeyText: Sendable {
     text = String(decoding: key, as: UTF8.self)
   }
 
-  /// Whether a URL is in that form already, as nearly all are: then its text is the key.
+  /// Whether a URL is already normalized, as most are: its text is then the key.
   private static func isNormal(_ string: String) -> Bool {
-    // 0 in the scheme, 1 and 2 in the slashes, 3 in the authority, 4 behind it.
+    // 0: scheme; 1 and 2: slashes; 3: authority; 4: path and later parts.
     var part = 0
     for byte in string.utf8 {
       switch (part, byte) {
@@ -287,7 +287,7 @@ public struct KeyRule: Sendable {
   /// Makes requests with a body answerable from the archive like a `GET`, keyed by their body: for GraphQL and other
   /// read-only `POST`s.
   ///
-  /// Opt in for endpoints that only read. Such requests no longer invalidate what is stored under their URL. Requests
+  /// Opt in for endpoints that only read. Such requests no longer invalidate entries stored under their URL. Requests
   /// with one-shot bodies, or bodies over ``ArchiveCache/Configuration/maximumKeyedBody``, are sent on as usual. The
   /// response is stored if its header fields give it a lifetime (RFC 9110, section 9.3.3), or a ``LifetimeRule`` does.
   ///
@@ -298,7 +298,7 @@ public struct KeyRule: Sendable {
     KeyRule(scope: scope, bodyMethods: Set(methods.map { $0.uppercased() }))
   }
 
-  /// Whether a query item of that name is one of those that do not count.
+  /// Whether the rule ignores query items of the given name.
   func ignores(queryItem name: Substring) -> Bool {
     queryItems.contains { pattern in
       pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern

@@ -50,7 +50,8 @@ public struct LifetimeRule: Sendable {
 }
 
 extension [LifetimeRule] {
-  /// The lifetime that the rules give a response which carries one of its own or does not, in seconds.
+  /// The lifetime in seconds from the first matching rule, among the rules that override the server or those that do
+  /// not.
   func seconds(for response: StorableResponse, overridingServer: Bool) -> Int64? {
     for rule in self where rule.overridesServer == overridingServer {
       if let lifetime = rule.lifetime(response) { return lifetime.wholeSeconds }
@@ -60,8 +61,8 @@ extension [LifetimeRule] {
 }
 
 extension Duration {
-  /// The whole seconds, for a lifetime: none where it is negative, and no more than a cache counts (RFC 9111, section
-  /// 1.2.2, times a million), because a duration may have more seconds than an `Int64` can hold.
+  /// The whole seconds of a lifetime: 0 for a negative one, and at most 2⁵¹, since a duration may exceed `Int64` (RFC
+  /// 9111, section 1.2.2).
   var wholeSeconds: Int64 {
     guard self > .zero else { return 0 }
     return self < .seconds(1 << 51) ? components.seconds : 1 << 51
@@ -78,7 +79,7 @@ extension Duration {
 /// }
 /// ```
 ///
-/// Edits change what is stored, and thus the responses to later requests; the response to this request passes
+/// Edits change the stored head, and thus the responses to later requests; the response to this request passes
 /// unchanged. To change a body, put an interceptor after the archive.
 ///
 /// When the server validates a stored response (`304`), its new head passes through here as well, with the fields that
@@ -97,7 +98,7 @@ public struct StorableResponse: Sendable {
   public var lifetime: Duration?
   /// Tags for finding or removing entries.
   public var tags: Set<String> = []
-  /// Whether to keep the entry when others are evicted.
+  /// Whether eviction skips the entry.
   public var isPinned = false
   /// The reason why the response is rejected; `nil` if it is not.
   public private(set) var refusal: String?
@@ -110,7 +111,7 @@ public struct StorableResponse: Sendable {
   /// - Parameter reason: The reason, for events and logs.
   public mutating func refuse(_ reason: String) { refusal = reason }
 
-  /// The lifetime, as the rules take it.
+  /// The lifetime as an override of the header fields.
   var override: LifetimeOverride? { lifetime.map { .forced($0.wholeSeconds) } }
 }
 

@@ -143,9 +143,9 @@ package enum SwiftSource {
   /// Swift source of a `MockResponse`, line by line.
   ///
   /// - Parameters:
-  /// - response: The response to write.
-  /// - isHead: Whether the request's method is `HEAD`: then the body is omitted.
-  /// - hides: Whether to omit a field of the given name.
+  ///   - response: The response to write.
+  ///   - isHead: Whether the request's method is `HEAD`: then the body is omitted.
+  ///   - hides: Whether to omit a field of the given name.
   package static func response(
     _ response: HAR.Response, isHead: Bool, hides: (String) -> Bool = { _ in false }
   ) -> [String] {
@@ -164,8 +164,8 @@ package enum SwiftSource {
   /// Swift source of a stub, line by line.
   ///
   /// - Parameters:
-  /// - url: The URL as Swift source.
-  /// - response: The response as Swift source, line by line.
+  ///   - url: The URL as Swift source.
+  ///   - response: The response as Swift source, line by line.
   package static func stub(_ method: String, _ url: String, _ response: [String]) -> [String] {
     if response.count == 1 { return ["Stub(\(self.method(method)), \(url), \(response[0]))"] }
     var lines = ["Stub(", "  \(self.method(method)), \(url),"] + response.map { "  " + $0 }

@@ -19,7 +19,7 @@ public struct HARWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - file: The location of the archive. The directory must exist.
-  /// - archive: The content besides the entries. Its own entries are written first, oldest first.
+  ///   - archive: The content besides the entries. Its own entries are written first, oldest first.
   ///   - isPretty: Whether to indent the file.
   /// - Throws: ``HARError`` if it cannot be written there.
   public init(_ file: URL, archive: HAR = HAR(), isPretty: Bool = false) throws(HARError) {

@@ -37,8 +37,8 @@ struct Redactor {
   /// Replaces the value of a secret name.
   ///
   /// - Parameters:
-  /// - whole: The range to replace, if it is larger than the value.
-  /// - escapes: The escapes of the value, also used for the replacement.
+  ///   - whole: The range to replace, if it is larger than the value.
+  ///   - escapes: The escapes of the value, also used for the replacement.
   mutating func hide(
     _ range: Range<Int>, within whole: Range<Int>? = nil, in draft: inout Draft, escapes: Escapes = [],
     isNoted: Bool = true

@@ -65,8 +65,8 @@ public final class Cassette: RequestInterceptor {
   ///
   /// - Parameters:
   ///   - path: The file; the extension `.har` is optional.
-  /// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
-  /// - options: Matching, redaction, issues, and the maximum age of a recording.
+  ///   - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+  ///   - options: Matching, redaction, issues, and the maximum age of a recording.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file, next to which the cassette's file lies.
   ///   - line: The caller's line.

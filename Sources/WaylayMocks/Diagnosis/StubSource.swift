@@ -13,7 +13,7 @@ extension Stub {
   ///
   /// - Parameters:
   ///   - entry: The exchange.
-  /// - showsSecrets: Whether to write values of secret names too.
+  ///   - showsSecrets: Whether to write values of secret names too.
   /// - Returns: `nil` for an exchange without a response, or whose request is not HTTP.
   public static func source(for entry: HAR.Entry, showsSecrets: Bool = false) -> String? {
     let (recorded, response) = (entry.request, entry.response)
@@ -45,7 +45,7 @@ enum StubSource {
 
   /// - Parameters:
   ///   - facts: The request.
-  /// - response: The response as Swift source, line by line.
+  ///   - response: The response as Swift source, line by line.
   static func text(for facts: RequestFacts, response: [String] = [".status(200)"]) -> String {
     var lines = SwiftSource.stub(facts.method, swift(pattern(facts.url)), response)
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }

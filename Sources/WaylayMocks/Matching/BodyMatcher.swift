@@ -108,7 +108,7 @@ public struct BodyMatcher: Sendable {
   /// JSON with the given value at a path.
   ///
   /// - Parameters:
-  /// - path: A path such as `$.items[0].name`; `[*]` matches every element, and at least one must have the value.
+  ///   - path: A path such as `$.items[0].name`; `[*]` matches every element, and at least one must have the value.
   ///   - value: The value.
   public static func jsonPath(_ path: String, equals value: JSONValue) -> BodyMatcher {
     make { () throws(MockError) in .jsonPath(try JSONPath(path), value) }

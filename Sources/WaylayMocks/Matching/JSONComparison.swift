@@ -42,8 +42,8 @@ extension JSONComparison {
   /// The differences between a value and `expected`.
   ///
   /// - Parameters:
-  /// - path: The JSON path of both values.
-  /// - isSecret: Whether a parent's name indicates a secret.
+  ///   - path: The JSON path of both values.
+  ///   - isSecret: Whether a parent's name indicates a secret.
   func differences(
     _ actual: JSONValue, _ expected: JSONValue, at path: String = "$", isSecret: Bool = false
   ) -> [Difference] {

@@ -215,9 +215,9 @@ package struct MockEnvironment: Sendable {
   /// Makes an environment.
   ///
   /// - Parameters:
-  /// - clock: The clock of delays.
-  /// - seed: The same seed loses the same packets; `nil` for different ones each time.
-  /// - context: Runs the closures of stubs; `nil` runs them in the load's own task.
+  ///   - clock: The clock of delays.
+  ///   - seed: The same seed loses the same packets; `nil` for different ones each time.
+  ///   - context: Runs the closures of stubs; `nil` runs them in the load's own task.
   package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, context: TaskContext? = nil) {
     self.context = context
     self.clock = clock

@@ -55,8 +55,8 @@ struct FaultExploration: Sendable {
   /// Runs the test with a fault.
   ///
   /// - Parameters:
-  /// - patience: The time without progress after which the virtual clock advances.
-  /// - outcomes: The failed expectations, by the index of the exchange that failed as a whole.
+  ///   - patience: The time without progress after which the virtual clock advances.
+  ///   - outcomes: The failed expectations, by the index of the exchange that failed as a whole.
   /// - Returns: The broken invariant, if any.
   private func breaks(
     _ plan: FaultPlan, _ baseline: FaultRun.State, _ patience: Duration, _ outcomes: inout [Int: Set<[String]>]

@@ -33,11 +33,11 @@ extension MockScope {
   /// Ends the scope and reports its issues: requests without a stub, and required stubs without a request.
   ///
   /// - Parameters:
-  /// - error: The error that the code threw. Unused stubs are then not reported.
-  /// - isPrinted: Whether the test library certainly prints that error: an unmatched request in it is not reported
-  ///   again.
-  /// - missesAtTest: Whether to report unmatched requests at the test, because the mock's location serves several
-  ///   tests.
+  ///   - error: The error that the code threw. Unused stubs are then not reported.
+  ///   - isPrinted: Whether the test library certainly prints that error: an unmatched request in it is not reported
+  ///     again.
+  ///   - missesAtTest: Whether to report unmatched requests at the test, because the mock's location serves several
+  ///     tests.
   ///   - cassette: The cassette that ends with the scope.
   func end(
     throwing error: (any Error)? = nil, isPrinted: Bool = false, missesAtTest: Bool = false, cassette: Cassette? = nil

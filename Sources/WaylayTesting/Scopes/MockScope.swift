@@ -131,9 +131,9 @@ extension MockScope {
   ///
   /// - Parameters:
   ///   - operation: The code under test.
-  /// - printsErrors: Whether the test library receives the thrown error directly.
-  /// - missesAtTest: Whether to report unmatched requests at the test, because the mock's location serves several
-  ///   tests.
+  ///   - printsErrors: Whether the test library receives the thrown error directly.
+  ///   - missesAtTest: Whether to report unmatched requests at the test, because the mock's location serves several
+  ///     tests.
   ///   - cassette: The cassette that ends with the scope.
   ///   - finish: Called before the scope ends.
   nonisolated(nonsending) func surround<Result>(

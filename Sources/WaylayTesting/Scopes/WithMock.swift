@@ -17,7 +17,7 @@ public import WaylayMocks
 /// precedence over those of the enclosing scope. Sessions made outside are not affected.
 ///
 /// - Parameters:
-/// - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
+///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
 ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
 ///     too. The call waits until no other test has such sessions; see the guide on mocks in large suites.
 ///   - stubs: The stubs; later ones take precedence.
@@ -57,7 +57,7 @@ public func withMock<Result>(
 /// ```
 ///
 /// - Parameters:
-/// - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
+///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
 ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
 ///     too. If another test has such sessions at the time, that is an issue, because this call cannot wait. It does not
 ///     happen in XCTest, which runs one test at a time.
@@ -101,7 +101,7 @@ extension MockScope {
   /// ``configuration(_:)``. Prefer ``MockTrait`` and `withMock` where they can wrap the test.
   ///
   /// - Parameters:
-  /// - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
+  ///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
   ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
   ///     too, until the scope ends. If another scope has such sessions at the time, that is an issue, because this call
   ///     cannot wait.

@@ -98,8 +98,8 @@ extension Trait where Self == CassetteTrait {
   /// - Parameters:
   ///   - path: The file, in the folder `Cassettes` next to the source file; the extension `.har` is optional. For a
   ///     suite, the subfolder in `Cassettes`. Default: the names of the source file and of the test.
-  /// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
-  /// - options: Matching, redaction, issues, and the maximum age of a recording. Evaluated anew for each test.
+  ///   - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+  ///   - options: Matching, redaction, issues, and the maximum age of a recording. Evaluated anew for each test.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.
@@ -132,8 +132,8 @@ extension Trait where Self == CassetteTrait {
 ///
 /// - Parameters:
 ///   - path: The file, in the folder `Cassettes` next to the caller's; the extension `.har` is optional.
-/// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
-/// - options: Matching, redaction, issues, and the maximum age of a recording.
+///   - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+///   - options: Matching, redaction, issues, and the maximum age of a recording.
 ///   - fileID: The file to report issues at: the caller's.
 ///   - filePath: The path of that file.
 ///   - line: The caller's line.
@@ -157,8 +157,8 @@ public func withCassette<Result>(
 ///
 /// - Parameters:
 ///   - path: The file, in the folder `Cassettes` next to the caller's; the extension `.har` is optional.
-/// - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
-/// - options: Matching, redaction, issues, and the maximum age of a recording.
+///   - mode: When to play and when to record. By default it plays only, unless `WAYLAY_RECORD` says otherwise.
+///   - options: Matching, redaction, issues, and the maximum age of a recording.
 ///   - fileID: The file to report issues at: the caller's.
 ///   - filePath: The path of that file.
 ///   - line: The caller's line.

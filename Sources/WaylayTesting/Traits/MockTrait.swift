@@ -126,9 +126,8 @@ extension Trait where Self == MockTrait {
   /// ```
   ///
   /// - Parameters:
-  /// - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
-  ///     Evaluated anew for each test, and for each case of a parameterized test; to share one clock, pass an existing
-  ///     one.
+  ///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock. Evaluated
+  ///     anew for each test, and for each case of a parameterized test; to share one clock, pass an existing one.
   ///   - sessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
   ///     too. Tests with such sessions take turns, and their waiting time counts toward their time limits; see the
   ///     guide on mocks in large suites. Evaluated for each test.

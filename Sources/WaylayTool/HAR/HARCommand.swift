@@ -93,9 +93,9 @@
     @OptionGroup var secrets: RedactionOptions
 
     /// - Parameters:
-    /// - list: The name of the JSON array.
-    /// - name: The name of the text in its elements.
-    /// - render: Returns the text of an entry; `nil` if the entry has none.
+    ///   - list: The name of the JSON array.
+    ///   - name: The name of the text in its elements.
+    ///   - render: Returns the text of an entry; `nil` if the entry has none.
     func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
       let output = target.file
       var writer = try output?.writer()

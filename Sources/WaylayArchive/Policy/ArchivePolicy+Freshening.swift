@@ -1,12 +1,12 @@
 extension ArchivePolicy {
-  /// The record that a 304, or a `HEAD`, makes of a stored one (RFC 9111, sections 3.2, 4.3.4 and 4.3.5).
+  /// Updates a stored record from a 304 or a `HEAD` response (RFC 9111, sections 3.2, 4.3.4 and 4.3.5).
   func freshen(
     _ record: CacheRecord, by response: Response, for request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> CacheRecord {
     let directives = ResponseDirectives(response.fields)
     let new = FieldRules.stored(response.fields, directives)
     var merged = FieldRules.updated(record.fields, by: new)
-    // Age and Date are the new response's, or none: without a Date it counts from when it came.
+    // Age and Date come from the new response only; without Date, the age counts from its arrival.
     merged[values: .date] = new[values: .date]
     var options = options
     if let revision = options.revise?(record.status, merged) {
@@ -22,7 +22,7 @@ extension ArchivePolicy {
     fresh.method = record.method
     fresh.extent = record.extent
     fresh.completeLength = record.completeLength
-    // The bytes are the same ones, whatever the new head says about them.
+    // The stored bytes are unchanged, so keep their flags.
     fresh.flags.remove(.decoded)
     fresh.flags.formUnion(record.flags.intersection([.decoded, .hadCookies]))
     if request.userCookies == nil || !record.users.isEmpty && !Self.isForEverybody(fresh.directives) {
@@ -32,26 +32,26 @@ extension ArchivePolicy {
     return fresh
   }
 
-  /// The requests that one stored response is known to answer: the newest last, and not without end.
+  /// The requests that a stored response is known to answer: newest last, at most 16.
   private static func adding(_ new: [RequestDigest], to old: [RequestDigest]) -> [RequestDigest] {
     Array((old.filter { !new.contains($0) } + new).suffix(16))
   }
 
-  /// A 304 to conditions of ours.
+  /// Handles a 304 to conditions added by the archive.
   func notModified(
     _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision,
     _ records: [CacheRecord], _ options: CacheOptions
   ) -> ResponseOutcome {
     let validating = decision.validating.filter(records.indices.contains)
     var identified = identified(by: response.fields, records, among: validating)
-    // Only what one stored response has was sent, so that is what the response is about, even if it does not say so.
+    // The conditions came from a single stored response, so a 304 without validators refers to it.
     if identified.isEmpty, validating.count == 1, !Self.hasValidator(response.fields) { identified = validating }
     if identified.isEmpty,
       let index = validating.first, validating.count == 1, isWeaklyNamed(records[index], by: response.fields),
       let form = Self.form(of: records[index], for: request, method, isLastResort: true)
     {
-      // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on
-      // the fly do): the stored response may be used, but section 4.3.4 forbids changing it.
+      // The origin compared weakly, as required, but answered with a strong tag, like servers that compress on the fly:
+      // the stored response may be used, but section 4.3.4 forbids updating it.
       var outcome = ResponseOutcome(
         .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, "304"))
       outcome.replyRecord = records[index]
@@ -73,12 +73,13 @@ extension ArchivePolicy {
       outcome.replyRecord = fresh
       outcome.reason = ArchiveReason(.validated, "304", about: fresh, at: response.responseTime)
     }
-    // RFC 9111, section 5.2.1.5: nothing of the response to such a request is kept, not even its head.
+    // RFC 9111, section 5.2.1.5: with `no-store` in the request, no part of the response may be stored, not even its
+    // head.
     if request.directives.isNoStore { outcome.updates = [] }
     return outcome
   }
 
-  /// Whether the two tags differ in nothing but that the stored one is weak.
+  /// Whether the tags differ only in that the stored one is weak.
   private func isWeaklyNamed(_ record: CacheRecord, by fields: HTTPFields) -> Bool {
     guard let stored = record.entityTag, let tag = fields.first(.eTag) else { return false }
     return EntityTag.isWeak(stored) && EntityTag.areWeaklyEqual(stored, tag)
@@ -89,14 +90,14 @@ extension ArchivePolicy {
     isServed: Bool, _ outcome: inout ResponseOutcome
   ) {
     var fresh = freshen(records[index], by: response, for: request, options: options)
-    // Another variant of the same representation stays that variant.
+    // Another variant of the same representation keeps its requests.
     if !isServed, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
     outcome.updates.append(.init(index: index, record: fresh))
     let isForbidden = fresh.directives.isNoStore && !fresh.directives.isMustUnderstand
     if isForbidden, fresh.lifetimeSource != .forced { outcome.removals.append(index) }
   }
 
-  /// A 304 to the client's own conditions: it goes to the client, and freshens what it names.
+  /// Handles a 304 to the client's own conditions: passes it on, and freshens the stored responses it identifies.
   func clientsNotModified(
     _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
   ) -> ResponseOutcome {
@@ -108,7 +109,7 @@ extension ArchivePolicy {
     return outcome
   }
 
-  /// Which stored responses a 304 is about (RFC 9111, section 4.3.4).
+  /// The stored responses that a 304 identifies (RFC 9111, section 4.3.4).
   func identified(by fields: HTTPFields, _ records: [CacheRecord], among indices: [Int]) -> [Int] {
     let modified = fields.first(.lastModified)
     func hasSameDate(_ index: Int) -> Bool { modified != nil && records[index].lastModified == modified }
@@ -137,8 +138,7 @@ extension ArchivePolicy {
     indices.max { Self.isLater(records[$1], than: records[$0]) && records[$0] != records[$1] }
   }
 
-  /// A 200 to `HEAD` (RFC 9111, section 4.3.5): freshens the stored responses to `GET`, or says that they no longer
-  /// hold.
+  /// Handles a 200 to `HEAD` (RFC 9111, section 4.3.5): freshens the stored responses to `GET`, or invalidates them.
   func head(
     _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
   ) -> ResponseOutcome {
@@ -157,7 +157,7 @@ extension ArchivePolicy {
     return outcome
   }
 
-  /// Whether the validators and the length that a `HEAD` brings are those of a stored response.
+  /// Whether the validators and the length of a `HEAD` response match a stored response.
   private func describes(_ fields: HTTPFields, _ record: CacheRecord) -> Bool {
     if let tag = fields.first(.eTag), tag != record.entityTag { return false }
     if let date = fields.first(.lastModified), date != record.lastModified { return false }

@@ -1,5 +1,5 @@
 extension ArchivePolicy {
-  /// Sends a request on, with the conditions that what is stored gives (RFC 9111, section 4.3.1), unless it brings its
+  /// Forwards a request with conditions from the stored responses (RFC 9111, section 4.3.1), unless the request has its
   /// own.
   func revalidate(
     _ request: CacheRequest, _ records: [CacheRecord], _ selected: Int?, _ method: CacheMethod, _ plan: Plan,
@@ -9,14 +9,14 @@ extension ArchivePolicy {
     decision.selected = selected
     guard !request.isConditional else { return decision }
     if let selected {
-      // A part can be validated only for a request that it can answer.
+      // A partial response can be validated only for a request that it can answer.
       if Self.form(of: records[selected], for: request, method, isLastResort: false) != nil {
         Self.addConditions(&decision, records, [selected])
       } else {
         return complete(request, records[selected], selected, method, plan, reason)
       }
     } else {
-      // What is another user's is not offered: an origin with one tag for everybody would confirm it for this one.
+      // Exclude other users' responses: an origin that uses the same tag for all users would confirm them for this one.
       var memo = DigestMemo()
       let offered = records.indices.filter {
         Self.canAnswer(records[$0], method) && records[$0].entityTag != nil
@@ -28,7 +28,8 @@ extension ArchivePolicy {
     return decision
   }
 
-  /// `If-None-Match` with the tags of all, `If-Modified-Since` with the date of one (RFC 9110, section 13.1).
+  /// Adds `If-None-Match` with the tags of all records, and `If-Modified-Since` for a single one (RFC 9110, section
+  /// 13.1).
   static func addConditions(_ decision: inout CacheDecision, _ records: [CacheRecord], _ indices: [Int]) {
     var tags: [String] = []
     for index in indices {
@@ -42,7 +43,7 @@ extension ArchivePolicy {
     if tags.isEmpty { decision.validating.append(only) }
   }
 
-  /// Sends a request on for the rest of a part that begins at the beginning (RFC 9111, section 3.3), or as it is.
+  /// Forwards a request for the rest of a stored prefix (RFC 9111, section 3.3), or unchanged.
   func complete(
     _ request: CacheRequest, _ record: CacheRecord, _ selected: Int, _ method: CacheMethod, _ plan: Plan,
     _ reason: ArchiveReason
@@ -76,10 +77,10 @@ extension HTTPField.Name {
 }
 
 extension ArchivePolicy {
-  /// Says what to do with the origin's response to a request that ``decide(_:records:now:options:)`` has sent on.
+  /// Decides how to use the origin's response to a request that ``decide(_:records:now:options:)`` forwarded.
   ///
   /// - Parameters:
-  ///   - records: What is stored under the request's key: the same list, in the same order, as for the decision.
+  ///   - records: The stored records, the same list in the same order as for the decision.
   func receive(
     _ response: Response, for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord],
     options: CacheOptions = CacheOptions()
@@ -108,8 +109,7 @@ extension ArchivePolicy {
     }
   }
 
-  /// What a client may get though the origin cannot be reached; `nil` when the error is what it has to get (RFC 9111,
-  /// section 4.2.4).
+  /// The stale reply if the origin cannot be reached; `nil` if the client gets the error (RFC 9111, section 4.2.4).
   func fail(
     for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime,
     options: CacheOptions = CacheOptions()
@@ -143,7 +143,7 @@ extension ArchivePolicy {
     return (CacheReply(index: index, form: form, isStale: lifetime <= age || isOfUnknownAge), reason)
   }
 
-  /// A response that takes the place of what is stored, or is passed on.
+  /// Handles a response that replaces stored ones, or is only passed on.
   func replace(
     _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ records: [CacheRecord],
     _ options: CacheOptions
@@ -154,7 +154,7 @@ extension ArchivePolicy {
         return keep(record, request, records)
       }
       var outcome = ResponseOutcome(.network, reason)
-      // What is stored has been replaced at the origin by something that must not be.
+      // The origin has replaced the stored responses by an unstorable one: invalidate them.
       if method == .get,
         (200..<400).contains(response.status) && response.status != 206 || [404, 410].contains(response.status)
       {
@@ -173,12 +173,12 @@ extension ArchivePolicy {
     return outcome
   }
 
-  /// A redirect that may not be reused, as it is kept for when the origin cannot be asked: a user who reads without a
-  /// network could not get to the page behind it.
+  /// A redirect that must not be reused, stored for times when the origin cannot be reached: otherwise the target page
+  /// could not be reached offline.
   ///
-  /// RFC 9111, section 3, knows no such storing, and nothing that the origin can be asked about is answered with it. It
-  /// takes the place of nothing but its own kind: a sign-in page, or the portal of a network, must not displace what
-  /// was there.
+  /// RFC 9111, section 3, does not provide for this, so such a response is never served while the origin can be
+  /// reached. It replaces only responses of its kind: a redirect to a sign-in page or to a captive portal must not
+  /// displace a regular response.
   private func lastResort(
     _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ records: [CacheRecord],
     _ options: CacheOptions
@@ -191,13 +191,13 @@ extension ArchivePolicy {
     return record
   }
 
-  /// The stored responses that match a request by their own `Vary`.
+  /// The indices of stored responses that match a request by `Vary` and user.
   func matching(_ request: CacheRequest, _ records: [CacheRecord], _ method: CacheMethod) -> [Int] {
     var memo = DigestMemo()
     return records.indices.filter { Self.canAnswer(records[$0], method) && matches(records[$0], request, &memo) }
   }
 
-  /// Takes away what a newly stored response stands in place of, and the oldest beyond the limit.
+  /// Removes the records that a new one replaces, and the oldest ones beyond the limit.
   func supersede(
     _ request: CacheRequest, _ records: [CacheRecord], by new: CacheRecord, _ outcome: inout ResponseOutcome
   ) {
@@ -205,7 +205,7 @@ extension ArchivePolicy {
     for index in records.indices {
       let old = records[index]
       guard old.method == new.method || new.method == .get && old.method == .head else { continue }
-      // What is one user's takes the place of what that user had, and leaves the others theirs.
+      // A response of one user replaces that user's response only.
       if !new.users.isEmpty, !old.users.isEmpty {
         var others = old
         others.users.removeAll(where: new.users.contains)
@@ -231,7 +231,8 @@ extension ArchivePolicy {
     outcome.updates.removeAll { oldest.contains($0.index) }
   }
 
-  /// A 206 to the client's own range: stored by itself, or joined to what is stored (RFC 9111, sections 3.3 and 3.4).
+  /// Handles a 206 to the client's own range: stored separately, or joined to a stored part (RFC 9111, sections 3.3 and
+  /// 3.4).
   func part(
     _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
   ) -> ResponseOutcome {
@@ -245,13 +246,13 @@ extension ArchivePolicy {
       return join(record, response, to: index, request, records, options)
     }
     if matching.contains(where: { records[$0].isComplete && !contradicts(record, records[$0]) }) {
-      // Nothing says that the whole response is outdated, and a part is no substitute for it.
+      // The part does not prove that the stored whole response is outdated, so keep the whole.
       return ResponseOutcome(.network, ArchiveReason(.unusablePart, "validator"))
     }
     return keep(record, request, records)
   }
 
-  /// Section 3.4: the same strong validator, and no two lengths.
+  /// RFC 9111, section 3.4: the same strong validator, and no contradicting lengths.
   private func isSameRepresentation(_ stored: CacheRecord, _ new: CacheRecord) -> Bool {
     guard let validator = stored.strongValidator, validator == new.strongValidator, !stored.flags.contains(.decoded)
     else { return false }
@@ -275,7 +276,7 @@ extension ArchivePolicy {
     guard let old = stored.extent, let new = part.extent,
       !(old.lowerBound <= new.lowerBound && new.upperBound <= old.upperBound)
     else {
-      // Nothing that is not there already.
+      // The new part is already stored.
       outcome.updates = [.init(index: index, record: fresh)]
       return outcome
     }
@@ -283,7 +284,7 @@ extension ArchivePolicy {
       fresh.extent = old.lowerBound..<new.upperBound
       outcome.storing = .join(index: index, offset: new.lowerBound - old.lowerBound, fresh)
     } else {
-      // Apart from each other, or in front: the newer one is kept.
+      // With a gap, or before the stored part: keep the newer part.
       outcome.reason.code = .stored
       outcome.storing = .new(part)
       supersede(request, records, by: part, &outcome)
@@ -291,7 +292,7 @@ extension ArchivePolicy {
     return outcome
   }
 
-  /// The response to a request for the rest of a stored part.
+  /// Handles the response to a request for the rest of a stored prefix.
   func rest(
     _ response: Response, _ request: CacheRequest, _ decision: CacheDecision, _ records: [CacheRecord],
     _ options: CacheOptions
@@ -316,13 +317,13 @@ extension ArchivePolicy {
     return outcome
   }
 
-  /// Whether a part goes on to the end of the representation that `record` is the beginning of.
+  /// Whether a part continues to the end of the representation whose prefix is stored.
   private func isRest(_ part: ContentRange, _ fields: HTTPFields, of record: CacheRecord) -> Bool {
     guard let length = part.completeLength, part.bytes.upperBound == length, isPlain(part, fields),
       record.completeLength == nil || record.completeLength == length
     else { return false }
-    // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is
-    // missing is not.
+    // The response is a part, so `If-Range` matched: a contradicting validator is an error of the origin, a missing one
+    // is not.
     if let tag = fields.first(.eTag) {
       return record.entityTag.map { EntityTag.areStronglyEqual($0, tag) } ?? false
     }
@@ -330,8 +331,8 @@ extension ArchivePolicy {
     return record.lastModified.map { $0 == date } ?? (record.entityTag != nil)
   }
 
-  /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no
-  /// coding of their own was undone before they came here.
+  /// Whether the message contains exactly the bytes of the range: no other length, and no content coding that the
+  /// transport has removed.
   private func isPlain(_ part: ContentRange, _ fields: HTTPFields) -> Bool {
     if fields.hasCoding { return false }
     guard !fields.contains(.transferEncoding), let text = fields.first(.contentLength),

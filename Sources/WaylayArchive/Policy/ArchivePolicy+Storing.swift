@@ -1,5 +1,5 @@
 extension ArchivePolicy {
-  /// A response's head, and when it was asked for and came.
+  /// A response's head, with the times of its request and its arrival.
   struct Response: Sendable {
     var status: Int
     var fields: HTTPFields
@@ -7,13 +7,13 @@ extension ArchivePolicy {
     var responseTime: CacheTime
   }
 
-  /// Whether a response may be stored, and with what record (RFC 9111, section 3).
+  /// The decision whether to store a response (RFC 9111, section 3).
   enum Storability: Sendable {
     case store(CacheRecord)
     case refuse(ArchiveReason)
   }
 
-  /// Whether `response` may be stored, and with what record. A part (206) comes with its extent.
+  /// Decides whether `response` may be stored. The record of a part (206) has an extent.
   func storability(
     of response: Response, to request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> Storability {
@@ -45,7 +45,7 @@ extension ArchivePolicy {
     if request.directives.isNoStore { return ArchiveReason(.noStore, "request no-store") }
     if !isForced {
       if directives.isMustUnderstand {
-        // Section 5.2.2.3: a cache that understands the status disregards a no-store beside it.
+        // Section 5.2.2.3: a cache that understands the status ignores `no-store`.
         guard StatusRules.isUnderstood(status) else { return ArchiveReason(.status, "must-understand") }
       } else if directives.isNoStore {
         return ArchiveReason(.noStore, "no-store")
@@ -62,13 +62,13 @@ extension ArchivePolicy {
     return StatusRules.heuristicallyCacheable.contains(status) ? nil : ArchiveReason(.status, "\(status)")
   }
 
-  /// RFC 9110, section 9.3.3: the response to a `POST` is a representation of the target when it says so.
+  /// RFC 9110, section 9.3.3: a response to `POST` with this `Content-Location` is a representation of the target.
   private func isContentLocation(of response: Response, sameAs request: CacheRequest) -> Bool {
     guard let url = request.url, let text = response.fields[.contentLocation] else { return false }
     return URL(string: text, relativeTo: url)?.absoluteString == url.absoluteString
   }
 
-  /// What is kept of a response beside its body, whether or not it may be.
+  /// The record of a response, whether or not it may be stored.
   func record(of response: Response, to request: CacheRequest, _ options: CacheOptions) -> CacheRecord {
     let date = Freshness.date(response.fields, now: response.responseTime)
     var fields = FieldRules.stored(response.fields, ResponseDirectives(response.fields))
@@ -82,7 +82,7 @@ extension ArchivePolicy {
     if fields.hasCoding { record.flags.insert(.decoded) }
     if let user = user(of: request), isPersonal(record, response, hasUser: user != .allAbsent) { record.users = [user] }
     if case .fields(let names) = record.vary { record.requests = [request.digest(of: names, digest)] }
-    // Where both are there, the coding of the transfer counts (RFC 9112, section 6.3).
+    // With both fields, the transfer coding determines the length (RFC 9112, section 6.3).
     if !record.flags.contains(.decoded), !response.fields.contains(.transferEncoding),
       let length = fields.first(.contentLength)
     {
@@ -92,14 +92,15 @@ extension ArchivePolicy {
   }
 }
 
-/// Whose a stored response is, where users are told apart by their cookies.
+/// Separates users by their cookies.
 ///
-/// RFC 9111 has one user to a private cache. An archive may be shared by sessions with different cookies, and its
-/// sessions by users who take turns: a stored response that is one user's is to another request what a variant is that
-/// does not match (section 4.1). It may be validated for it, and then is its user's too, and is never given unasked.
+/// RFC 9111 assumes one user per private cache. An archive may be shared by sessions with different cookies, and by
+/// users who take turns. A stored response for one user is therefore treated like a variant that does not match
+/// (section 4.1) for all other users: it is never served to another user without validation, and a successful
+/// validation adds that user to it.
 extension ArchivePolicy {
-  /// Whether a response is one user's: `private`, and, where the request says who asks, whatever the origin does not
-  /// let anybody reuse without a word from it.
+  /// Whether a response is for one user only: `private`, or, for a request with user cookies, any response that
+  /// requires validation before reuse.
   private func isPersonal(_ record: CacheRecord, _ response: Response, hasUser: Bool) -> Bool {
     if record.directives.isPrivate { return true }
     if Self.isForEverybody(record.directives) || !hasUser { return false }
@@ -110,7 +111,7 @@ extension ArchivePolicy {
     }
   }
 
-  /// Whether the origin says that caches of many users may reuse a response.
+  /// Whether the origin allows shared caches to reuse a response.
   static func isForEverybody(_ directives: ResponseDirectives) -> Bool {
     guard !directives.isPrivate else { return false }
     if directives.isPublic { return true }
@@ -118,16 +119,15 @@ extension ArchivePolicy {
     return seconds > 0
   }
 
-  /// Whether a response must not be kept at all: it makes its user, and nothing in the request tells him from the next
-  /// one.
+  /// Whether a `private` response sets the user's cookies for a request without any: it must not be stored, because the
+  /// requests of other new users look the same.
   func makesItsUser(_ response: Response, _ directives: ResponseDirectives, _ request: CacheRequest) -> Bool {
     guard directives.isPrivate, let rule = request.userCookies, rule.isSet(by: response.fields) else { return false }
     return user(of: request) == .allAbsent
   }
 
-  /// The URLs whose stored responses no longer hold after `response` to `request` (RFC 9111, section 4.4): the
-  /// target's, and those that `Location` and `Content-Location` name at the same origin. None for a safe method, and
-  /// none for an error.
+  /// The URLs to invalidate after `response` to `request` (RFC 9111, section 4.4): the target, and `Location` and
+  /// `Content-Location` on the same origin. Empty for a safe method or an error.
   func invalidations(
     status: Int, fields: HTTPFields, for request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> [URL] {

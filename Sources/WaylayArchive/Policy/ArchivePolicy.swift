@@ -1,12 +1,11 @@
-/// The rules of an HTTP cache (RFC 9111, 5861, 8246) as a value: it keeps nothing, waits for nothing and touches no
-/// file.
+/// The rules of an HTTP cache (RFC 9111, 5861, 8246) as a value, without state, waiting or I/O.
 struct ArchivePolicy: Sendable {
-  /// Whether a stale response is given when the origin cannot be reached (section 4.2.4). `must-revalidate` and the
-  /// like go first.
+  /// Whether to serve stale responses if the origin cannot be reached (section 4.2.4). `must-revalidate` and related
+  /// directives take precedence.
   var staleWhenUnreachable = true
-  /// For how many seconds a stale response stands in for an error, where neither side says so (RFC 5861, section 4).
+  /// The default `stale-if-error` in seconds (RFC 5861, section 4).
   var staleIfError: Int64 = 0
-  /// How many responses are kept for one URL.
+  /// The maximum number of stored responses per URL.
   var maximumVariants = 16
   /// Makes a keyed digest of request field values.
   var digest: @Sendable ([UInt8]) -> [UInt8]
@@ -16,7 +15,7 @@ extension ArchivePolicy {
   /// Decides on a request.
   ///
   /// - Parameters:
-  ///   - records: What is stored under the request's key.
+  ///   - records: The records under the request's key.
   ///   - now: The wall clock.
   func decide(
     _ request: CacheRequest, records: [CacheRecord], now: CacheTime, options: CacheOptions = CacheOptions()
@@ -59,27 +58,27 @@ extension ArchivePolicy {
     return decision
   }
 
-  /// Whether a request has a body that its key does not cover: two such requests may ask for different things under one
-  /// URL, so nothing is given to them and nothing is taken from them.
+  /// Whether a request has a body that its key does not cover: requests with different bodies then share a key, so the
+  /// archive neither serves nor stores their responses.
   static func hasUncoveredBody(_ request: CacheRequest, _ options: CacheOptions) -> Bool {
     request.hasBody && !options.isKeyedByBody
   }
 
-  /// What mode and cache policy allow, before anything stored is looked at.
+  /// The constraints of the mode and the cache policy, before any stored response is considered.
   struct Plan {
-    /// The network may be asked.
+    /// Whether the network is allowed.
     var mayLoad = true
-    /// What is stored may be given.
+    /// Whether stored responses are allowed.
     var mayAnswer = true
-    /// … whatever its age.
+    /// Whether stored responses may have any age.
     var anyAge = false
-    /// … only after validation.
+    /// Whether stored responses require validation.
     var alwaysValidates = false
     var ruling: String?
-    /// What it is called when neither will do.
+    /// The action if neither is possible.
     var refusal = CacheDecision.Action.unavailable
     var asksPastCaches = false
-    /// Caches on the way are to validate what they have, too.
+    /// Whether intermediate caches should validate too.
     var asksForValidation = false
 
     init(_ request: CacheRequest, _ options: CacheOptions) {
@@ -106,17 +105,17 @@ extension ArchivePolicy {
       if request.directives.isOnlyIfCached, mayLoad {
         mayLoad = false
         refusal = .gatewayTimeout
-        // Where nothing that is stored may be given, 504 it is, too.
+        // Without an allowed stored response, the result is 504 as well.
         if !mayAnswer { (mayAnswer, alwaysValidates) = (true, true) }
       }
     }
   }
 
-  /// What of the stored responses a request is about (RFC 9111, sections 4 and 4.1).
+  /// The stored response that matches a request (RFC 9111, sections 4 and 4.1).
   struct Selection {
-    /// The response that matches; of several, the one with the latest `Date`.
+    /// The matching response with the latest `Date`.
     var selected: Int?
-    /// Whether there is any response for the method, whatever its `Vary`.
+    /// Whether any response is stored for the method, regardless of `Vary`.
     var isAnyStored = false
   }
 
@@ -134,8 +133,8 @@ extension ArchivePolicy {
       guard matches(records[index], request, &memo) else { continue }
       if Self.isPreferred(records[index], to: selection.selected.map { records[$0] }) { selection.selected = index }
     }
-    // Section 4.1: where a response leaves Vary out, and a later one does not, the later one's Vary is what the
-    // resource means.
+    // Section 4.1: if a newer response has `Vary` and an older one lacks it, the newer response's `Vary` applies to the
+    // resource.
     if let selected = selection.selected, records[selected].vary == .nothing, let newestVarying,
       Self.isLater(records[newestVarying], than: records[selected])
     {
@@ -149,7 +148,7 @@ extension ArchivePolicy {
     return selection
   }
 
-  /// The response to a `GET` answers a `HEAD` too, unless it is a part; not the other way round.
+  /// Whether a response answers the method: one to `GET` answers `HEAD` too, unless it is partial, but not vice versa.
   static func canAnswer(_ record: CacheRecord, _ method: CacheMethod) -> Bool {
     switch (method, record.method) {
     case (.get, .get): true
@@ -159,12 +158,12 @@ extension ArchivePolicy {
     }
   }
 
-  /// Whether a response is for a request by its own `Vary`, and for the request's user.
+  /// Whether a response matches a request by its `Vary`, and the request's user.
   func matches(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
     coversFields(record, of: request, &memo) && isForUser(record, request, &memo)
   }
 
-  /// Whether a response is for a request by its own `Vary` (RFC 9111, section 4.1).
+  /// Whether a response matches a request by its `Vary` (RFC 9111, section 4.1).
   func coversFields(_ record: CacheRecord, of request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
     switch record.vary {
     case .nothing: true
@@ -173,22 +172,21 @@ extension ArchivePolicy {
     }
   }
 
-  /// Whether a response that matches goes before another that does: a later one, and a response with `Vary` before one
-  /// without.
+  /// Whether one matching response is preferred to another: one with `Vary` to one without, then the later one.
   private static func isPreferred(_ record: CacheRecord, to other: CacheRecord?) -> Bool {
     guard let other else { return true }
     if (record.vary == .nothing) != (other.vary == .nothing) { return other.vary == .nothing }
     return isLater(record, than: other)
   }
 
-  /// The user of a request, as a keyed digest; `nil` where users are not told apart by cookies.
+  /// The user of a request as a keyed digest; `nil` if cookies do not identify users.
   func user(of request: CacheRequest) -> RequestDigest? {
     guard let rule = request.userCookies else { return nil }
     let identity = rule.identity(of: request.cookie)
     return identity.isEmpty ? .allAbsent : RequestDigest(digest(Array("user ".utf8) + identity))
   }
 
-  /// Whether a response is for the user of a request.
+  /// Whether a response may be served to the user of a request.
   func isForUser(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
     guard !record.users.isEmpty, request.userCookies != nil else { return true }
     let user = memo.user ?? self.user(of: request)
@@ -201,12 +199,12 @@ extension ArchivePolicy {
     return (record.date, record.responseTime) >= (other.date, other.responseTime)
   }
 
-  /// The digests of one request, each made once.
+  /// Cached digests of one request.
   struct DigestMemo {
-    /// The request's user.
+    /// The user's digest.
     var user: RequestDigest?
     private var names: [String]?
-    /// The one that was asked for last.
+    /// The digest of the last field names.
     private(set) var value = RequestDigest.allAbsent
 
     mutating func digest(of names: [String], _ request: CacheRequest, _ digest: ([UInt8]) -> [UInt8]) -> RequestDigest {
@@ -218,7 +216,7 @@ extension ArchivePolicy {
     }
   }
 
-  /// Whether a stored response may be given as it is, and why.
+  /// Whether a stored response may be served without validation, and the reason.
   struct Verdict {
     var isUsable: Bool
     var isStale = false
@@ -226,8 +224,8 @@ extension ArchivePolicy {
     var reason: ArchiveReason
   }
 
-  /// Freshness against what response, request, mode and cache policy say (RFC 9111, sections 4.2, 4.2.4 and 5.2.1; RFC
-  /// 5861; RFC 8246).
+  /// Checks freshness against the response, request, mode and cache policy (RFC 9111, sections 4.2, 4.2.4 and 5.2.1;
+  /// RFC 5861; RFC 8246).
   func verdict(on record: CacheRecord, _ request: CacheRequest, _ plan: Plan, _ now: CacheTime) -> Verdict {
     let age = record.age(at: now)
     let lifetime = record.lifetime.saturating(multipliedBy: 1000)
@@ -247,18 +245,18 @@ extension ArchivePolicy {
       return Verdict(isUsable: true, isStale: isStale, reason: isStale ? reason(.anyAge, plan.ruling) : reason(.fresh))
     }
     if isInvalid { return needsOrigin(.needsValidation, "invalidation") }
-    // RFC 9111, section 4.2.3, counts ages from when a response came: a moment that is still to come is none of those.
+    // RFC 9111, section 4.2.3, counts the age from the arrival of the response: a future arrival gives no valid age.
     if isOfUnknownAge { return needsOrigin(.stale, "clock") }
     if record.directives.isNoCache { return needsOrigin(.needsValidation, "no-cache") }
     if request.directives.isNoCache { return needsOrigin(.request, "no-cache") }
-    // RFC 8246, section 2: what never changes while it is fresh is not asked about when it is reloaded.
+    // RFC 8246, section 2: a reload does not validate a fresh immutable response.
     if plan.alwaysValidates, !(isFresh && record.directives.isImmutable) { return needsOrigin(.request, plan.ruling) }
     if let minFresh = request.directives.minFresh,
       lifetime.saturating(subtracting: age) < minFresh.saturating(multipliedBy: 1000)
     {
       return needsOrigin(isFresh ? .request : .stale, "min-fresh")
     }
-    // How far past what both sides ask for.
+    // The lifetime, limited by the request's `max-age`.
     let asked = request.directives.maxAge.map { min(lifetime, $0.saturating(multipliedBy: 1000)) } ?? lifetime
     if isFresh, age <= asked { return Verdict(isUsable: true, reason: reason(.fresh)) }
     if !isFresh, record.directives.isMustRevalidate { return needsOrigin(.stale, "must-revalidate") }
@@ -267,7 +265,7 @@ extension ArchivePolicy {
     {
       return Verdict(isUsable: true, isStale: !isFresh, reason: reason(isFresh ? .fresh : .staleAllowed, "max-stale"))
     }
-    // Section 5.2.1.1: who says how old it may be does not want a stale one, unless max-stale says so.
+    // Section 5.2.1.1: a request with `max-age` does not accept a stale response without `max-stale`.
     if request.directives.maxAge != nil { return needsOrigin(isFresh ? .request : .stale, "max-age") }
     if isWithin(record.directives.staleWhileRevalidate ?? 0, age, lifetime) {
       return Verdict(
@@ -277,21 +275,21 @@ extension ArchivePolicy {
     return needsOrigin(.stale)
   }
 
-  /// Whether a response is the very error for which an interceptor before the archive tries the request again.
+  /// Whether the stored response is the error that made an interceptor before the archive retry the request.
   func isRetriedError(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
     request.isRetry && record.status >= 400
   }
 
-  /// Whether a response that is stale is so by no more than `seconds`; 0 stands for a directive that is not there.
+  /// Whether the staleness is at most `seconds`; 0 means that the directive is absent.
   func isWithin(_ seconds: Int64, _ age: Int64, _ lifetime: Int64) -> Bool {
     seconds > 0 && age.saturating(subtracting: lifetime) <= seconds.saturating(multipliedBy: 1000)
   }
 
-  /// The form in which a stored response answers a request; `nil` when the origin has to.
+  /// The form in which a stored response answers a request; `nil` if the origin has to answer.
   ///
-  /// The client's own conditions go first, then its range (RFC 9110, section 13.2.2; RFC 9111, section 4.3.2).
+  /// The client's conditions are evaluated before its range (RFC 9110, section 13.2.2; RFC 9111, section 4.3.2).
   ///
-  /// - Parameter isLastResort: The origin cannot be asked: then something is given where it can be at all.
+  /// - Parameter isLastResort: Whether the origin cannot be reached: then any usable form is allowed.
   static func form(
     of record: CacheRecord, for request: CacheRequest, _ method: CacheMethod, isLastResort: Bool
   ) -> CacheReply.Form? {
@@ -300,11 +298,11 @@ extension ArchivePolicy {
     if isSuccess, request.hasOwnConditions, isUnmodified(record, request) { return .notModified }
     guard method == .get else { return .whole }
     let whole: CacheReply.Form? = record.isComplete && record.status != 206 ? .whole : nil
-    // A range means something for a success alone (RFC 9110, section 14.2).
+    // `Range` applies to successful responses only (RFC 9110, section 14.2).
     guard let range = request.range, record.status == 200 || record.status == 206, holdsIfRange(record, request) else {
       return whole
     }
-    // The bytes that are stored are not those of the wire: a range of them would be another one.
+    // The stored bytes are decoded, so byte ranges of the encoded representation do not apply.
     if record.flags.contains(.decoded) { return isLastResort ? whole : nil }
     return slice(record, range, isLastResort: isLastResort)
   }
@@ -326,31 +324,31 @@ extension ArchivePolicy {
     return .range(bytes)
   }
 
-  /// Whether the client's own copy still holds: `If-None-Match` weakly, or else `If-Modified-Since` (RFC 9110, sections
-  /// 13.1.2 and 13.1.3).
+  /// Whether the client's copy is current: weak comparison of `If-None-Match`, otherwise `If-Modified-Since` (RFC 9110,
+  /// sections 13.1.2 and 13.1.3).
   private static func isUnmodified(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
     if let list = request.ifNoneMatch { return EntityTag.list(list, names: record.entityTag) }
     guard let text = request.ifModifiedSince, let since = HTTPDate.seconds(text, now: record.responseTime.seconds)
     else {
       return false
     }
-    // Section 4.3.2: where there is no Last-Modified, Date stands for it.
+    // Section 4.3.2: without Last-Modified, compare Date.
     guard let modified = record.lastModified else { return record.date <= since }
     guard let seconds = HTTPDate.seconds(modified, now: record.responseTime.seconds) else { return false }
     return seconds <= since
   }
 
-  /// Whether `If-Range` leaves the range in force (RFC 9110, section 13.1.5): strong comparison, dates to the letter.
+  /// Whether `If-Range` allows a range (RFC 9110, section 13.1.5): strong comparison, exact dates.
   private static func holdsIfRange(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
     guard let condition = request.ifRange else { return true }
     if let tag = record.entityTag, EntityTag.areStronglyEqual(tag, condition) { return true }
     return record.isLastModifiedStrong && record.lastModified == condition
   }
 
-  /// The head of a response out of the archive.
+  /// The head of a response from the archive.
   ///
-  /// - Parameter isValidated: The origin has just said that it holds: then it has an age only if it came with one (RFC
-  ///   9111, section 5.1).
+  /// - Parameter isValidated: Whether the origin has just validated it: then `Age` is included only if the validating
+  ///   response had one (RFC 9111, section 5.1).
   func head(
     of reply: CacheReply, record: CacheRecord, now: CacheTime, isValidated: Bool = false
   ) -> (status: Int, fields: HTTPFields) {
@@ -377,7 +375,7 @@ extension ArchivePolicy {
     return (status, fields)
   }
 
-  /// What a 304 has to carry, and nothing else of the representation's (RFC 9110, section 15.4.5).
+  /// The fields required in a 304, without other representation metadata (RFC 9110, section 15.4.5).
   private static func fieldsOfNotModified(_ record: CacheRecord) -> HTTPFields {
     var fields = HTTPFields()
     for field in record.fields {
@@ -392,7 +390,6 @@ extension ArchivePolicy {
 }
 
 extension URLRequest.CachePolicy {
-  /// Its name.
   var label: String {
     switch self {
     case .useProtocolCachePolicy: "useProtocolCachePolicy"

@@ -1,14 +1,14 @@
-/// Why an archive did what it did with a request or a response, and the facts that decided.
+/// The reason for a decision of the archive, with the facts behind it.
 struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
-  /// What decided.
+  /// The kind of reason.
   var code: Code
-  /// The age of the stored response that the decision is about, in seconds.
+  /// The age in seconds of the stored response considered.
   private(set) var age: Int64?
-  /// Its freshness lifetime, in seconds (RFC 9111, section 4.2.1).
+  /// Its freshness lifetime in seconds (RFC 9111, section 4.2.1).
   private(set) var lifetime: Int64?
-  /// Where the lifetime came from.
+  /// The source of the lifetime.
   private(set) var lifetimeSource: LifetimeSource?
-  /// The directive, field or setting that ruled, as it is written: `no-cache`, `Vary`, `only-if-cached`.
+  /// The deciding directive, field or setting as written: `no-cache`, `Vary`, `only-if-cached`.
   var ruling: String?
 
   init(_ code: Code, _ ruling: String? = nil) {
@@ -16,7 +16,7 @@ struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
     self.ruling = ruling
   }
 
-  /// A reason that is about a record.
+  /// Makes a reason with the age and lifetime of a record.
   init(_ code: Code, _ ruling: String? = nil, about record: CacheRecord, at now: CacheTime) {
     self.init(code, ruling)
     age = record.age(at: now) / 1000
@@ -36,43 +36,42 @@ struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ArchiveReason {
-  /// The one table of reasons: as events, `explain` and errors have them, and, for requests that are sent on, as
-  /// `Cache-Status` has them.
+  /// All reasons, as they appear in events, `explain` and errors, and for forwarded requests in `Cache-Status`.
   enum Code: String, Sendable {
     // MARK: Answered from the archive
 
     /// A stored response is fresh (RFC 9111, section 4.2).
     case fresh
-    /// A stale one is welcome: the request's `max-stale`.
+    /// A stale response is acceptable by the request's `max-stale`.
     case staleAllowed = "stale-allowed"
-    /// A stale one is given while it is validated behind (RFC 5861, section 3).
+    /// A stale response is served while it is validated in the background (RFC 5861, section 3).
     case staleWhileRevalidate = "stale-while-revalidate"
-    /// A stale one in place of an error (RFC 5861, section 4).
+    /// A stale response is served instead of an error (RFC 5861, section 4).
     case staleIfError = "stale-if-error"
-    /// A stale one because the origin cannot be reached (RFC 9111, section 4.2.4).
+    /// A stale response is served because the origin cannot be reached (RFC 9111, section 4.2.4).
     case unreachable
-    /// Whatever is stored, because the mode or the request's cache policy says so.
+    /// A response of any age is served, by the mode or the request's cache policy.
     case anyAge = "any-age"
-    /// The origin has said that the stored response still holds (RFC 9111, section 4.3.3).
+    /// The origin validated the stored response (RFC 9111, section 4.3.3).
     case validated
 
-    // MARK: Sent on
+    // MARK: Forwarded
 
     /// Nothing is stored for the URL.
     case miss
-    /// Something is stored, for other request fields than these (RFC 9111, section 4.1).
+    /// Responses are stored for other request fields only (RFC 9111, section 4.1).
     case varyMiss = "vary-miss"
     /// The stored response is stale.
     case stale
-    /// The stored response says that it has to be validated each time (`no-cache`), or has been invalidated.
+    /// The stored response requires validation on each use (`no-cache`), or was invalidated.
     case needsValidation = "needs-validation"
-    /// The request asks for a younger one, or for none that is stored.
+    /// The request asks for a fresher response, or for none from a cache.
     case request
     /// The method is never answered from an archive.
     case method
-    /// Only a part is stored, and not all of what is asked for.
+    /// Only a part is stored, which does not cover the request.
     case partial
-    /// The response of the origin stands for no stored response; asked again without conditions.
+    /// The 304 identifies no stored response; the request is repeated without conditions.
     case validatorUnknown = "validator-unknown"
 
     // MARK: Stored, or not
@@ -83,14 +82,14 @@ extension ArchiveReason {
     case combined
     /// `no-store` forbids it.
     case noStore = "no-store"
-    /// `private`, and nothing says whose it is.
+    /// `private`, without user cookies to bind the response to.
     case privateResponse = "private"
-    /// A status that must not be stored, or not without a lifetime of its own (RFC 9111, section 3).
+    /// The status must not be stored, or requires an explicit lifetime (RFC 9111, section 3).
     case status
-    /// A part that cannot be used: no valid `Content-Range`, or another representation's.
+    /// The part is unusable: no valid `Content-Range`, or another representation.
     case unusablePart = "unusable-part"
 
-    /// Why a request went on, as `Cache-Status` has it (RFC 9211, section 2.2).
+    /// The `fwd` parameter of `Cache-Status` (RFC 9211, section 2.2).
     var forwarded: String {
       switch self {
       case .miss: "uri-miss"

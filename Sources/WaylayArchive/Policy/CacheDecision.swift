@@ -1,29 +1,29 @@
-/// What to do with a request.
+/// The action for a request.
 struct CacheDecision: Sendable {
   enum Action: Hashable, Sendable {
     /// Answer from the archive.
     case serve(CacheReply)
-    /// Answer from the archive, and validate behind the response.
+    /// Answer from the archive, and validate in the background.
     case serveAndRevalidate(CacheReply)
-    /// Send the request on, with ``CacheDecision/addedFields``.
+    /// Forward the request with ``CacheDecision/addedFields``.
     case forward
-    /// Answer 504: `only-if-cached`, and nothing that may be used (RFC 9111, section 5.2.1.7).
+    /// Answer 504: `only-if-cached` without a usable response (RFC 9111, section 5.2.1.7).
     case gatewayTimeout
-    /// Fail: nothing is stored, and the network may not be asked.
+    /// Fail: there is no usable response, and the network is not allowed.
     case unavailable
   }
 
   var action: Action
   var reason: ArchiveReason
-  /// The fields that the request is to be sent with, in place of its own of the same names.
+  /// Fields to set in the forwarded request, replacing fields of the same names.
   var addedFields: HTTPFields = [:]
-  /// The fields of the request that are not sent: those that the response behind has no use for.
+  /// Fields to remove from the forwarded request: conditions and ranges that a background validation must not send.
   var removedFields: [HTTPField.Name] = []
-  /// The record that the request is about, if one matches.
+  /// The index of the matching record, if any.
   var selected: Int?
-  /// The records that the added conditions stand for; empty when there are none of ours.
+  /// The indices of the records whose validators are in the added conditions; empty without added conditions.
   var validating: [Int] = []
-  /// Whether the added fields ask for the rest of the selected part.
+  /// Whether the added fields request the rest of the selected part.
   var isCompleting = false
 
   init(_ action: Action, _ reason: ArchiveReason, selected: Int? = nil) {
@@ -32,7 +32,7 @@ struct CacheDecision: Sendable {
     self.selected = selected
   }
 
-  /// What is given out of the archive; `nil` where nothing is.
+  /// The reply from the archive, if any.
   var reply: CacheReply? {
     switch action {
     case .serve(let reply), .serveAndRevalidate(let reply): reply
@@ -40,8 +40,7 @@ struct CacheDecision: Sendable {
     }
   }
 
-  /// The same without the conditions and the range that were added: for the request that is sent after
-  /// ``ResponseOutcome/Reply/again``.
+  /// The decision without added conditions and range, for the request that follows ``ResponseOutcome/Reply/again``.
   var unconditional: CacheDecision {
     var copy = self
     for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .ifRange, .range] { copy.addedFields[values: name] = [] }
@@ -51,55 +50,55 @@ struct CacheDecision: Sendable {
   }
 }
 
-/// A response out of a stored response.
+/// A reply from a stored response.
 struct CacheReply: Hashable, Sendable {
   enum Form: Hashable, Sendable {
     case whole
-    /// 304: the client has it (RFC 9111, section 4.3.2).
+    /// 304: the client's copy is current (RFC 9111, section 4.3.2).
     case notModified
-    /// 206: those bytes of the representation. A record's body begins with the first byte of its extent.
+    /// 206: a byte range of the representation. The stored body starts at the lower bound of the record's extent.
     case range(Range<Int64>)
     /// 416, with the length of the representation.
     case unsatisfiableRange(Int64)
   }
 
-  /// The position of the record in what was asked about.
+  /// The index of the record in the list passed to the policy.
   var index: Int
   var form: Form
   var isStale: Bool
 }
 
-/// What to do with a response of the origin.
+/// The action for the origin's response.
 struct ResponseOutcome: Sendable {
   enum Reply: Hashable, Sendable {
-    /// The client gets it.
+    /// The client gets the origin's response.
     case network
-    /// The client gets a stored response: in place of a 304, or of an error.
+    /// The client gets a stored response, instead of a 304 or an error.
     ///
-    /// Its record is ``ResponseOutcome/replyRecord``, where there is one, and else the one that was asked about.
+    /// Its record is ``ResponseOutcome/replyRecord`` if set, otherwise the stored one.
     case stored(CacheReply)
-    /// The client gets the stored part up to the offset of ``Storing/join(index:offset:_:)``, and behind it the body
-    /// that comes; the head is that of the joined record, once ``CacheRecord/becomeWhole()`` has made it whole.
+    /// The client gets the stored part up to the offset of ``Storing/join(index:offset:_:)``, followed by the received
+    /// body; the head is that of the joined record after ``CacheRecord/becomeWhole()``.
     case joined
-    /// It answers none of the conditions that were added: ask again without them.
+    /// The response satisfies none of the added conditions: repeat the request without them.
     case again
   }
 
   enum Storing: Hashable, Sendable {
-    /// Its body is to be stored with this record.
+    /// Store the body with this record.
     case new(CacheRecord)
-    /// Its body goes into the stored one's, at the given offset of the stored body, which is cut off there.
+    /// Append the body to a stored one, which is truncated at the given offset first.
     case join(index: Int, offset: Int64, CacheRecord)
   }
 
   var reply: Reply
-  /// Why the response is what it is, or why it is not stored.
+  /// The reason for the reply, or for not storing the response.
   var reason: ArchiveReason
-  /// The record of a stored response, freshened; it is what the client's head is made of, whether or not it is kept.
+  /// The freshened record for the client's head, whether or not it is stored.
   var replyRecord: CacheRecord?
-  /// New heads for stored bodies.
+  /// New records for stored bodies.
   var updates: [Update] = []
-  /// Records to be removed: what is stored takes their place, or they must not be kept.
+  /// Records to remove, because they are replaced or must not be kept.
   var removals: [Int] = []
   var storing: Storing?
 
@@ -114,23 +113,22 @@ struct ResponseOutcome: Sendable {
   }
 }
 
-/// What one load adds to the question, beside the request.
+/// Settings of one load.
 struct CacheOptions: Sendable {
-  /// What the app makes of a head that is about to be stored.
+  /// The result of `willStore` for a head.
   struct Revision: Sendable {
     var fields: HTTPFields
     var lifetime: LifetimeOverride?
   }
 
   var mode = ArchiveMode.online
-  /// Seen when a response is stored or freshened.
+  /// The lifetime by the app's rules, for storing and freshening.
   var lifetime: LifetimeOverride?
-  /// What an unsafe-looking request, keyed by its body, is treated as: a `GET` (GraphQL over `POST`).
+  /// Whether the body is part of the key: the request is then treated as a `GET` (GraphQL over `POST`).
   var isKeyedByBody = false
-  /// Asked about the head that a stored response gets when it is freshened, so that what was edited out does not come
-  /// back with a 304.
+  /// Applies `willStore` to a freshened head, so that a 304 does not restore fields that the app removed.
   var revise: (@Sendable (_ status: Int, _ fields: HTTPFields) -> Revision)?
 
-  /// The method of a request, as far as the rules go.
+  /// The method to apply the rules for.
   func method(of request: CacheRequest) -> CacheMethod { isKeyedByBody ? .get : request.method }
 }

@@ -1,64 +1,62 @@
-/// What is kept of a stored response beside its body. What decisions need to know of its fields is read off them when
-/// the record is made, and is not stored.
+/// The stored metadata of a response. Properties derived from its fields are computed once, and are not stored.
 struct CacheRecord: Hashable, Sendable {
   /// The method of the requests that it answers: `.get`, or `.head` for a response without a body.
   var method: CacheMethod
   var status: Int
-  /// The fields as they are given out, without those that belong to the connection, and without `Age`. They have one
-  /// `Date`.
+  /// The fields as served, without connection-specific ones and `Age`. They include one `Date`.
   var fields: HTTPFields
 
-  /// When the request was sent that the response, or what freshened it last, answered.
+  /// The time of the request whose response was stored, or last freshened the record.
   var requestTime: CacheTime
-  /// When that response came.
+  /// The arrival of that response.
   var responseTime: CacheTime
-  /// The age that it came with: `corrected_initial_age` of RFC 9111, section 4.2.3, in milliseconds.
+  /// `corrected_initial_age` of RFC 9111, section 4.2.3, in milliseconds.
   var initialAge: Int64
-  /// What the app says of its lifetime.
+  /// The lifetime set by the app.
   let override: LifetimeOverride?
   var flags: Flags = []
 
-  /// The requests that it is for, as far as `Vary` tells them apart; the newest last.
+  /// Digests of the requests it answers, by `Vary`; newest last.
   var requests: [RequestDigest] = []
-  /// The users that it is for, by their cookies; the newest last, and empty for everybody.
+  /// Digests of the users it is for, by cookies; newest last, empty for all users.
   var users: [RequestDigest] = []
 
-  /// The bytes of the representation that are stored, from the first; `nil` for all of them.
+  /// The stored byte range of the representation; `nil` for the whole.
   var extent: Range<Int64>?
-  /// The length of the whole representation, where it is known.
+  /// The length of the whole representation, if known.
   var completeLength: Int64?
 
-  // MARK: What the fields say
+  // MARK: Derived from the fields
 
-  /// `Date`, in seconds since 1970; the time of the response where it has none (RFC 9110, section 6.6.1).
+  /// `Date` in seconds since 1970; without it, the arrival of the response (RFC 9110, section 6.6.1).
   let date: Int64
-  /// Seconds.
+  /// The freshness lifetime in seconds.
   let lifetime: Int64
   let lifetimeSource: LifetimeSource
-  /// What `Cache-Control` says, but for what the app overrules.
+  /// The directives of `Cache-Control`, except those that the app overrides.
   let directives: ResponseDirectives
-  /// `ETag`, as it was seen.
+  /// `ETag`, raw.
   let entityTag: String?
-  /// `Last-Modified`, as it was seen.
+  /// `Last-Modified`, raw.
   let lastModified: String?
-  /// Whether `Last-Modified` is old enough, against `Date`, to be a strong validator (RFC 9110, section 8.8.2.2).
+  /// Whether `Last-Modified` is older than `Date` by enough to be a strong validator (RFC 9110, section 8.8.2.2).
   let isLastModifiedStrong: Bool
   let vary: Vary
 
   struct Flags: OptionSet, Hashable, Sendable {
     var rawValue: UInt16
 
-    /// Something since has changed the resource, or may have (RFC 9111, sections 4.3.5 and 4.4).
+    /// The resource has changed since, or may have (RFC 9111, sections 4.3.5 and 4.4).
     static let invalidated = Flags(rawValue: 1 << 0)
-    /// The body is not what was on the wire: its coding has been undone, so that ranges of it mean nothing.
+    /// The transport decoded the body, so byte ranges of the encoded representation do not apply.
     static let decoded = Flags(rawValue: 1 << 1)
-    /// It came with cookies, which are not stored.
+    /// The response had cookies, which are not stored.
     static let hadCookies = Flags(rawValue: 1 << 2)
-    /// Nothing allows to reuse it; it is kept for when the origin cannot be asked, and given at no other time.
+    /// The response must not be reused while the origin can be reached; it is served only offline.
     static let lastResort = Flags(rawValue: 1 << 3)
   }
 
-  /// Reads the fields of a response that is stored.
+  /// Makes a record from the fields of a response to store.
   init(
     method: CacheMethod, status: Int, fields: HTTPFields, requestTime: CacheTime, responseTime: CacheTime,
     initialAge: Int64, override: LifetimeOverride?
@@ -83,39 +81,38 @@ struct CacheRecord: Hashable, Sendable {
 }
 
 extension CacheRecord {
-  /// Whether the whole representation is there.
+  /// Whether the whole representation is stored.
   var isComplete: Bool { extent == nil }
 
-  /// The validator that allows combining with other parts (RFC 9110, sections 8.8.1 and 13.1.5).
+  /// The validator that allows combining parts (RFC 9110, sections 8.8.1 and 13.1.5).
   var strongValidator: String? {
     if let entityTag { return EntityTag.isWeak(entityTag) ? nil : entityTag }
     return isLastModifiedStrong ? lastModified : nil
   }
 
-  /// Whether nothing but the origin's word allows to give it when it is stale.
+  /// Whether a stale response must not be served without validation.
   var needsTheOrigin: Bool { directives.isNoCache || directives.isMustRevalidate || flags.contains(.invalidated) }
 
-  /// The same, in need of validation before it is used again (RFC 9111, section 4.4).
+  /// A copy that requires validation before reuse (RFC 9111, section 4.4).
   func invalidated() -> CacheRecord {
     var copy = self
     copy.flags.insert(.invalidated)
     return copy
   }
 
-  /// Whether nobody can say how old it is: the clock has been set back since another process stored it. It counts as
-  /// stale then, and the origin's next word puts it right; else a clock that was years ahead once would keep it fresh
-  /// for years.
+  /// Whether the age is unknown: the wall clock was set back after another process stored the response. It then counts
+  /// as stale, and the next validation corrects it. Otherwise a clock that once was years ahead would keep the response
+  /// fresh for years.
   func isOfUnknownAge(at now: CacheTime) -> Bool { responseTime.isUnplaced(at: now) }
 
-  /// Milliseconds of age at a moment: `current_age` of RFC 9111, section 4.2.3.
+  /// The age in milliseconds at a time: `current_age` of RFC 9111, section 4.2.3.
   func age(at now: CacheTime) -> Int64 {
     initialAge.saturating(adding: now.milliseconds(since: responseTime))
   }
 
-  /// The record of a whole body that has been stored to its end; `nil` when the body is not as long as the head says.
+  /// The record for a body that was stored to its end; `nil` if its length contradicts the head.
   ///
-  /// A response whose length is known and not reached is incomplete (RFC 9111, section 3.3): ``truncated(at:)`` is for
-  /// it.
+  /// A response shorter than its known length is incomplete (RFC 9111, section 3.3): use ``truncated(at:)``.
   func completed(bodyLength: Int64) -> CacheRecord? {
     guard describes(bodyLength: bodyLength) else { return nil }
     var copy = self
@@ -127,16 +124,15 @@ extension CacheRecord {
     return copy
   }
 
-  /// Whether a stored body of so many bytes can be the one that this record is of.
+  /// Whether a stored body of that length can belong to this record.
   func describes(bodyLength: Int64) -> Bool {
     if let extent { return extent.upperBound - extent.lowerBound == bodyLength }
-    // The response to HEAD has the length of what GET would have got.
+    // A response to HEAD states the length of the response to GET.
     if method == .head { return bodyLength == 0 }
     return completeLength == nil || completeLength == bodyLength
   }
 
-  /// The record of a body that broke off after so many bytes of what this record is for; `nil` when the rest could not
-  /// be asked for later.
+  /// The record for a body that broke off after so many bytes; `nil` if the transfer cannot be resumed.
   func truncated(at bytes: Int64) -> CacheRecord? {
     guard bytes > 0, method == .get, status == 200 || status == 206, strongValidator != nil, !flags.contains(.decoded)
     else { return nil }
@@ -147,7 +143,7 @@ extension CacheRecord {
     return copy
   }
 
-  /// A part that has grown into the whole answers like a 200 (RFC 9111, section 3.4).
+  /// Turns a part that is complete into a 200 (RFC 9111, section 3.4).
   mutating func becomeWhole() {
     extent = nil
     status = 200
@@ -157,7 +153,7 @@ extension CacheRecord {
 }
 
 extension CacheRecord {
-  /// What the record says, line by line, for people: no values of request fields, and no bodies.
+  /// Human-readable properties of the record: no values of request fields, and no bodies.
   func metadata(at now: CacheTime) -> [(name: String, value: String)] {
     let age = age(at: now) / 1000
     var metadata = [
@@ -192,16 +188,16 @@ extension CacheRecord {
   }
 }
 
-/// The record as bytes: a version, then numbers of seven bits a byte and texts with their lengths. Whether the bytes
-/// are those that were written is the store's to check, by its checksum; what cannot be a record is refused here.
+/// The binary form: a version, then variable-length integers and length-prefixed text. The store's checksum detects
+/// damage; decoding rejects invalid values.
 extension CacheRecord {
-  /// The version of the form. Another one is not read.
+  /// The version of the binary form. Other versions are not read.
   private static let version: UInt8 = 3
 
-  /// Whether `bytes` are a record of an earlier version, which is not read any more.
+  /// Whether `bytes` are a record of an earlier version, which is no longer read.
   static func isOutdated(_ bytes: [UInt8]) -> Bool { bytes.first.map { (1..<version).contains($0) } ?? false }
 
-  /// The record as bytes.
+  /// Encodes the record.
   func encoded() -> [UInt8] {
     var writer = ByteSink()
     writer.bytes.reserveCapacity(512)
@@ -224,7 +220,7 @@ extension CacheRecord {
     return writer.bytes
   }
 
-  /// The record that `bytes` are the form of; `nil` when they are of another version, damaged, or too many.
+  /// Decodes a record; `nil` for another version, invalid values, or excess bytes.
   init?(decoding bytes: [UInt8]) {
     var reader = ByteSource(bytes[...])
     guard reader.number(UInt8.self) == Self.version,

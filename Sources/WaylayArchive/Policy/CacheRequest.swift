@@ -1,29 +1,30 @@
-/// What a cache needs to know of a request, read off it once.
+/// The properties of a request that the cache rules use.
 struct CacheRequest: Sendable {
   let method: CacheMethod
   let url: URL?
   let cachePolicy: URLRequest.CachePolicy
-  /// `Range`, where the method gives it a meaning (RFC 9110, section 14.2).
+  /// `Range`, for methods that define it (RFC 9110, section 14.2).
   private(set) var range: ByteRange?
 
-  /// Which cookies say who asks; `nil` where that is known otherwise, or does not count.
+  /// The cookies that identify the user; `nil` if the partition does, or cookies do not matter.
   var userCookies: UserCookies?
-  /// `Cookie`, whatever of it counts.
+  /// The raw `Cookie` field.
   var cookie: String?
-  /// Whether an interceptor before the archive tries the request again.
+  /// Whether an interceptor before the archive is retrying the request.
   var isRetry = false
-  /// Whether it has a body, or may have one.
+  /// Whether the request has or may have a body.
   var hasBody = false
 
   private let fields: HTTPFields
-  /// `Cache-Control`, all of its lines.
+  /// `Cache-Control`, all lines joined.
   private(set) var cacheControl: String?
   private var pragma: String?
   private(set) var directives = RequestDirectives(cacheControl: nil, pragma: nil)
   private(set) var ifNoneMatch: String?
   private(set) var ifModifiedSince: String?
   private(set) var ifRange: String?
-  /// `If-Match` or `If-Unmodified-Since`: only the origin can say (RFC 9111, section 4.3.2).
+  /// Whether the request has `If-Match` or `If-Unmodified-Since`, which only the origin can evaluate (RFC 9111, section
+  /// 4.3.2).
   private(set) var hasOriginConditions = false
   private(set) var hasAuthorization = false
 
@@ -61,21 +62,20 @@ struct CacheRequest: Sendable {
     before.map { $0 + ", " + value } ?? value
   }
 
-  /// Whether the request brings conditions of its own that a cache may answer.
+  /// Whether the request has conditions that a cache can evaluate.
   var hasOwnConditions: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
 
-  /// Whether the request brings conditions of any kind.
+  /// Whether the request has any conditions.
   var isConditional: Bool { hasOwnConditions || hasOriginConditions || ifRange != nil }
 
-  /// The value of a field, several lines joined; `nil` when the request does not have it, which is not the same as an
-  /// empty one.
+  /// The value of a field, lines joined; `nil` if the field is absent, which differs from an empty value.
   func value(of name: String) -> String? {
     var joined: String?
     for field in fields where field.name.canonicalName == name { joined = Self.joined(joined, field.value) }
     return joined
   }
 
-  /// The digest of the fields that a response nominates.
+  /// The digest of the fields that `Vary` names.
   func digest(of names: [String], _ digest: ([UInt8]) -> [UInt8]) -> RequestDigest {
     var bytes: [UInt8] = []
     var isAnyPresent = false
@@ -84,7 +84,7 @@ struct CacheRequest: Sendable {
       if let value = value(of: name) {
         isAnyPresent = true
         let normalized = FieldNormalization.normalized(value, of: name)
-        // The length keeps one field's value from running into the next one's name.
+        // The length prevents ambiguity between one field's value and the next field's name.
         bytes +=
           [0, UInt8(truncatingIfNeeded: normalized.count), UInt8(truncatingIfNeeded: normalized.count >> 8)]
           + normalized
@@ -96,17 +96,17 @@ struct CacheRequest: Sendable {
   }
 }
 
-/// A request method, as far as a cache tells them apart.
+/// The request methods that the cache rules distinguish.
 enum CacheMethod: UInt8, Hashable, Sendable {
   case get = 0
   case head = 1
   case post = 2
-  /// Known to be safe (RFC 9110, section 9.2.1) and not stored.
+  /// A safe method (RFC 9110, section 9.2.1) whose responses are not stored.
   case otherSafe = 3
-  /// Unsafe, or not known to be safe: a success invalidates what is stored (RFC 9111, section 4.4).
+  /// An unsafe or unknown method: a success invalidates stored responses (RFC 9111, section 4.4).
   case otherUnsafe = 4
 
-  /// - Parameter name: The method in whatever letter case: the loading system writes them in upper case.
+  /// - Parameter name: The method in any letter case: the loading system uses upper case.
   init(_ name: String) {
     switch name {
     case "GET": self = .get
@@ -119,15 +119,15 @@ enum CacheMethod: UInt8, Hashable, Sendable {
     }
   }
 
-  /// Whether a success changes nothing at the origin.
+  /// Whether the method is safe.
   var isSafe: Bool { self == .get || self == .head || self == .otherSafe }
 }
 
 /// The cookies of a request that identify its user.
 ///
-/// Responses for one user only (`private`, and others that nobody may reuse without validation) are bound to these
-/// cookies: a request with other cookies does not get such a response before the origin has validated it. Cookies that
-/// count visits, balance load or detect bots change all the time and do not identify anybody.
+/// Responses for one user only (`private`, and others that require validation before reuse) are bound to these cookies:
+/// a request with other cookies does not get such a response before the origin has validated it. Cookies that count
+/// visits, balance load or detect bots change all the time and do not identify a user.
 ///
 /// ```swift
 /// configuration.userCookies = .only(["session"])
@@ -151,7 +151,7 @@ public struct UserCookies: Hashable, Sendable {
   /// No cookies: the app has one user, or identifies users in ``ArchiveCache/Configuration/partition``.
   public static let none = UserCookies(names: [], isInverted: false)
 
-  /// Measuring, advertising, load balancing and protection from robots.
+  /// Cookies of analytics, advertising, load balancing and bot detection.
   private static let wellKnown = [
     "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__gads", "__gpi", "__utm*", "_fbp", "_fbc", "_hj*", "_pk_*",
     "_uet*", "_clck", "_clsk", "mp_*", "ajs_*", "amplitude_*", "AMP_*", "optimizely*", "__hs*", "hubspotutk", "AWSALB",
@@ -160,12 +160,12 @@ public struct UserCookies: Hashable, Sendable {
     "incap_ses_*", "visid_incap_*", "nlbi_*", "datadome",
   ]
 
-  /// Whether a cookie of that name says who the user is.
+  /// Whether a cookie of that name identifies the user.
   func counts(_ name: some StringProtocol) -> Bool {
     names.contains { $0.hasSuffix("*") ? name.hasPrefix($0.dropLast()) : name == $0 } != isInverted
   }
 
-  /// The cookies of a `Cookie` field that count, in one order; empty where there is none.
+  /// The identifying cookies of a `Cookie` field, sorted; empty without any.
   func identity(of field: String?) -> [UInt8] {
     guard let field else { return [] }
     let pairs = field.split(separator: ";").compactMap { pair -> [UInt8]? in
@@ -178,7 +178,7 @@ public struct UserCookies: Hashable, Sendable {
     return Array(pairs.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [UInt8(ascii: ";")]))
   }
 
-  /// Whether a response sets a cookie that counts.
+  /// Whether a response sets an identifying cookie.
   func isSet(by fields: HTTPFields) -> Bool {
     fields.contains { field in
       field.name.setsCookie
@@ -188,17 +188,17 @@ public struct UserCookies: Hashable, Sendable {
 }
 
 extension HTTPField.Name {
-  /// Whether the field sets cookies: `Set-Cookie`, or `Set-Cookie2` of RFC 2965, which nobody reads and some send.
+  /// Whether the field sets cookies: `Set-Cookie`, or the obsolete `Set-Cookie2` of RFC 2965.
   var setsCookie: Bool { self == .setCookie || canonicalName == "set-cookie2" }
 }
 
-/// What a response's `Vary` names (RFC 9110, section 12.5.5).
+/// The parsed `Vary` field (RFC 9110, section 12.5.5).
 enum Vary: Hashable, Sendable {
-  /// No field: the response is for every request.
+  /// No `Vary`: the response is for every request.
   case nothing
-  /// Field names in lower case, sorted, each once.
+  /// Field names in lower case, sorted, unique.
   case fields([String])
-  /// `*`, or something that is no list of names: no request is known to match (RFC 9111, section 4.1).
+  /// `*`, or an invalid list: no request is known to match (RFC 9111, section 4.1).
   case anything
 
   init(_ fields: HTTPFields) {
@@ -216,13 +216,12 @@ enum Vary: Hashable, Sendable {
   }
 }
 
-/// The values that a request has for the fields of a ``Vary``, as a keyed digest: 16 bytes that tell nobody what the
-/// values were.
+/// A request's values for the fields of a ``Vary``, as a keyed digest of 16 bytes that does not reveal them.
 struct RequestDigest: Hashable, Sendable {
   let high: UInt64
   let low: UInt64
 
-  /// A request that has none of the fields: needs no key, and no time.
+  /// The digest of a request without any of the fields; it needs no computation.
   static let allAbsent = RequestDigest(high: 0, low: 0)
 }
 

@@ -1,4 +1,4 @@
-/// What an archive did with a request, as the `Cache-Status` field says it (RFC 9211).
+/// The handling of a request by a cache, for the `Cache-Status` field (RFC 9211).
 ///
 /// ```swift
 /// var status = CacheStatus(cache: "Waylay")
@@ -9,19 +9,19 @@
 struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// The name of the cache.
   var cache: String
-  /// Whether the response came out of the archive without the request going on.
+  /// Whether the response came from the archive without forwarding.
   var isHit = false
-  /// Why the request went on.
+  /// The reason for forwarding the request.
   var forwarded: ArchiveReason.Code?
-  /// The status that came back for it, where the client got another one.
+  /// The status of the forwarded response, if the client got another one.
   var forwardedStatus: Int?
-  /// Seconds for which the response stays fresh; negative once it is stale.
+  /// The remaining lifetime in seconds; negative for a stale response.
   var timeToLive: Int64?
-  /// Whether what came back has been stored.
+  /// Whether the forwarded response was stored.
   var isStored = false
-  /// Whether the request went on together with others.
+  /// Whether the request was collapsed with concurrent ones.
   var isCollapsed = false
-  /// More, in words or as a code.
+  /// Further details.
   var detail: String?
 }
 
@@ -29,7 +29,7 @@ struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   import RawStructuredFieldValues
 
   extension CacheStatus {
-    /// The field's value: one member of its list.
+    /// One member of the field's list.
     var description: String {
       var parameters: OrderedMap<String, RFC9651BareItem> = [:]
       if isHit { parameters["hit"] = true }
@@ -42,12 +42,12 @@ struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
       return StructuredFields.member(StructuredFields.tokenOrString(cache), parameters)
     }
 
-    /// The greatest number that a structured field can carry (RFC 9651, section 3.3.1).
+    /// The maximum integer of a structured field (RFC 9651, section 3.3.1).
     private static let greatest: Int64 = 999_999_999_999_999
   }
 #else
   extension CacheStatus {
-    /// Nothing: the field is written with the trait `StructuredFields`.
+    /// Empty: the field requires the trait `StructuredFields`.
     var description: String { "" }
   }
 #endif

@@ -1,21 +1,21 @@
-/// What a request's `Cache-Control` says (RFC 9111, section 5.2.1; RFC 5861, section 4).
+/// The directives of a request's `Cache-Control` (RFC 9111, section 5.2.1; RFC 5861, section 4).
 struct RequestDirectives: Hashable, Sendable {
   var isNoStore = false
   var isNoCache = false
   var isOnlyIfCached = false
-  /// Seconds; 0 where there is something that is no number, which is what asks for most.
+  /// Seconds; 0 for an invalid number, the strictest value.
   var maxAge: Int64?
   var minFresh: Int64?
-  /// Seconds of staleness that are welcome; `.max` for any.
+  /// The acceptable staleness in seconds; `.max` for any.
   var maxStale: Int64?
   var staleIfError: Int64?
 
   /// - Parameters:
-  ///   - cacheControl: The value of `Cache-Control`, several lines joined; `nil` when there is none.
-  ///   - pragma: The value of `Pragma`. It counts only without a `Cache-Control` (RFC 9111, section 5.4).
+  ///   - cacheControl: The value of `Cache-Control`, lines joined; `nil` if absent.
+  ///   - pragma: The value of `Pragma`. It applies only without `Cache-Control` (RFC 9111, section 5.4).
   init(cacheControl: String?, pragma: String?) {
     var parser = DirectiveParser(cacheControl ?? pragma ?? "")
-    // Nothing else of Pragma means anything.
+    // `Pragma` has no other directives.
     while let directive = parser.next() {
       if cacheControl != nil || directive.name == "no-cache" { add(directive) }
     }
@@ -36,7 +36,7 @@ struct RequestDirectives: Hashable, Sendable {
   }
 }
 
-/// What a response's `Cache-Control` says (RFC 9111, section 5.2.2; RFC 5861; RFC 8246).
+/// The directives of a response's `Cache-Control` (RFC 9111, section 5.2.2; RFC 5861; RFC 8246).
 struct ResponseDirectives: Hashable, Sendable {
   var isNoStore = false
   /// `no-cache` without field names.
@@ -53,7 +53,7 @@ struct ResponseDirectives: Hashable, Sendable {
   /// The names in `no-cache="…"`, in lower case.
   var noCacheFields: [String] = []
 
-  /// A number of seconds that may be missing, or be none.
+  /// A number of seconds that may be absent or invalid.
   enum Seconds: Hashable, Sendable {
     case absent
     /// Not a number: the response counts as stale (RFC 9111, section 4.2.1).
@@ -70,7 +70,7 @@ struct ResponseDirectives: Hashable, Sendable {
     }
   }
 
-  /// The same where the app gives a lifetime whatever they say.
+  /// The directives that remain if the app overrides the lifetime.
   var overruled: ResponseDirectives {
     var copy = self
     copy.isNoCache = false
@@ -85,11 +85,11 @@ struct ResponseDirectives: Hashable, Sendable {
     case "must-understand": isMustUnderstand = true
     case "public": isPublic = true
     case "immutable": isImmutable = true
-    // A list of names that cannot be read restricts the whole response.
+    // With an invalid list of names, the directive applies to the whole response.
     case "no-cache": if let names = directive.fieldNames { noCacheFields += names } else { isNoCache = true }
-    // With names it restricts caches of many users alone (section 5.2.2.7).
+    // With names, it applies to shared caches only (section 5.2.2.7).
     case "private": if directive.fieldNames == nil { isPrivate = true }
-    // Section 4.2.1: of several, the first counts.
+    // Section 4.2.1: the first of several applies.
     case "max-age": if maxAge == .absent { maxAge = Seconds(directive.seconds) }
     case "s-maxage": if sharedMaxAge == .absent { sharedMaxAge = Seconds(directive.seconds) }
     case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? directive.seconds
@@ -99,24 +99,24 @@ struct ResponseDirectives: Hashable, Sendable {
   }
 }
 
-/// Takes a `Cache-Control` value apart, directive by directive (RFC 9111, section 5.2).
+/// Parses a `Cache-Control` value into directives (RFC 9111, section 5.2).
 ///
-/// It never gives up: what is malformed is passed over up to the next comma, and what restricts is found behind it.
+/// It skips malformed directives up to the next comma, so that later restrictions are not lost.
 struct DirectiveParser {
-  /// One directive: the name in lower case, and what stands behind `=`, without quotation marks.
+  /// A directive: the name in lower case, and its argument without quotation marks.
   struct Directive {
     var name: String
     var argument: ArraySlice<UInt8>?
-    /// The argument breaks off, or something follows it before the comma.
+    /// Whether the argument is incomplete, or followed by other text before the comma.
     var isMalformed = false
 
-    /// The argument as seconds; `nil` when there is none, or it is not a number.
+    /// The argument in seconds; `nil` if it is absent or not a number.
     var seconds: Int64? {
       guard !isMalformed, let argument else { return nil }
       return FieldBytes.deltaSeconds(argument)
     }
 
-    /// The argument as a list of field names in lower case; `nil` when it is not a whole one.
+    /// The argument as a list of field names in lower case; `nil` if it is incomplete.
     var fieldNames: [String]? {
       guard !isMalformed, let argument else { return nil }
       let names = FieldBytes.members(argument)
@@ -156,7 +156,7 @@ struct DirectiveParser {
       } else {
         let start = position
         while position < bytes.count, bytes[position] != FieldBytes.comma { position += 1 }
-        // A blank behind the equals sign belongs to no token: what follows is not taken for a number (section 5.2).
+        // A space after the equals sign is not part of a token: the argument is malformed (section 5.2).
         let argument = bytes[start..<position].trimmingBlanks
         directive.argument = argument
         directive.isMalformed =
@@ -169,7 +169,7 @@ struct DirectiveParser {
     return directive
   }
 
-  /// A quoted string; `nil`, and nothing is consumed, when it has no end: then it is read as far as the comma.
+  /// Parses a quoted string; `nil` for an unterminated one, which is not consumed but skipped to the comma.
   private mutating func quoted() -> [UInt8]? {
     var text: [UInt8] = []
     var index = position + 1

@@ -1,4 +1,4 @@
-/// Questions about single bytes of a field value (RFC 9110, section 5.6).
+/// Byte-level parsing of field values (RFC 9110, section 5.6).
 enum FieldBytes {
   static let comma = UInt8(ascii: ",")
   static let equals = UInt8(ascii: "=")
@@ -8,7 +8,7 @@ enum FieldBytes {
   static let slash = UInt8(ascii: "/")
   static let star = UInt8(ascii: "*")
 
-  /// Whether a text is `name`, which is in lower case, in whatever letter case.
+  /// Whether a text equals `name`, which is in lower case, ignoring letter case.
   static func equal(_ text: String, _ name: StaticString) -> Bool {
     guard text.utf8.count == name.utf8CodeUnitCount else { return false }
     return name.withUTF8Buffer { name in
@@ -21,17 +21,17 @@ enum FieldBytes {
     }
   }
 
-  /// The members of a list, without those that are empty.
+  /// The non-empty members of a list.
   static func members(_ list: some Collection<UInt8>) -> [ArraySlice<UInt8>] {
     Array(list).split(separator: comma).map(\.trimmingBlanks).filter { !$0.isEmpty }
   }
 
-  /// A field's name as names are compared: in lower case.
+  /// A field name in lower case.
   static func name(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes.lazy.map(\.lowercased), as: UTF8.self)
   }
 
-  /// The value of a number without sign; `nil` when it is none. One that is too great counts as `limit`.
+  /// Parses an unsigned number, capped at `limit`; `nil` if it is invalid.
   static func number(_ bytes: ArraySlice<UInt8>, limit: Int64 = .max) -> Int64? {
     guard !bytes.isEmpty else { return nil }
     var number: Int64 = 0
@@ -42,20 +42,20 @@ enum FieldBytes {
     return min(number, limit)
   }
 
-  /// Seconds, as `max-age` and `Age` have them (RFC 9111, section 1.2.2): what is too great counts as 2³¹.
+  /// Seconds of `max-age` and `Age` (RFC 9111, section 1.2.2), capped at 2³¹.
   static func deltaSeconds(_ bytes: ArraySlice<UInt8>) -> Int64? { number(bytes, limit: maximumDelta) }
 
   static let maximumDelta: Int64 = 2_147_483_648
 }
 
-/// Brings request field values that mean the same into one form, as RFC 9111, section 4.1, allows: white space, letter
-/// case where the field's specification says that it does not count, and order where it does not count.
+/// Normalizes equivalent request field values, as RFC 9111, section 4.1, allows: white space, and letter case and order
+/// if the field's specification declares them insignificant.
 enum FieldNormalization {
-  /// The form of `value`, which is `name`'s (in lower case).
+  /// The normalized form of `value` for the field `name` (in lower case).
   static func normalized(_ value: String, of name: String) -> [UInt8] {
     let bytes = Array(value.utf8).trimmingBlanks
     switch name {
-    // Secrets and the like are compared as they are.
+    // Credentials are compared exactly.
     case "authorization", "cookie", "proxy-authorization": return Array(bytes)
     case "accept-encoding", "accept-charset":
       let members = list(bytes, lowercase: true).split(separator: FieldBytes.comma)
@@ -68,8 +68,8 @@ enum FieldNormalization {
     }
   }
 
-  /// A list without empty members and without the white space round commas and round the semicolons of parameters;
-  /// quoted strings stay as they are.
+  /// A list without empty members and without white space around commas and parameter semicolons; quoted strings stay
+  /// unchanged.
   private static func list(_ bytes: ArraySlice<UInt8>, lowercase: Bool) -> [UInt8] {
     var list: [UInt8] = []
     list.reserveCapacity(bytes.count)
@@ -89,7 +89,7 @@ enum FieldNormalization {
           isQuoted = false
         }
       } else if byte.isBlank {
-        // After a comma, at the front, and after a semicolon where that is one of a parameter.
+        // Skip white space at the start, after a comma, and after a parameter's semicolon.
         guard let last = list.last, last != FieldBytes.comma, !lowercase || last != UInt8(ascii: ";") else { continue }
         list.append(byte)
       } else if byte == FieldBytes.comma {
@@ -106,7 +106,7 @@ enum FieldNormalization {
     return list
   }
 
-  /// Whether no member weighs more than the one before it: then the list is in the order that it would be sorted into.
+  /// Whether the weights never increase, so that the list is already sorted.
   private static func isOrdered(_ list: [UInt8]) -> Bool {
     guard list.contains(FieldBytes.equals) else { return true }
     var before = Int.max
@@ -122,14 +122,14 @@ enum FieldNormalization {
     Array(members.joined(separator: [FieldBytes.comma]))
   }
 
-  /// Languages by falling weight. Those of one weight keep their order: servers take it for a preference (RFC 9110,
+  /// Sorts languages by descending weight, stably: servers treat the order of equal weights as preference (RFC 9110,
   /// section 12.5.4).
   private static func byWeight(_ members: [[UInt8]]) -> [[UInt8]] {
     let weighted = members.enumerated().map { (weight: weight($0.element), index: $0.offset, member: $0.element) }
     return weighted.sorted { ($1.weight, $0.index) < ($0.weight, $1.index) }.map(\.member)
   }
 
-  /// Thousandths, from `;q=0.5`.
+  /// The weight in thousandths, from `;q=0.5`.
   private static func weight(_ member: some BidirectionalCollection<UInt8>) -> Int {
     guard let start = member.firstIndex(of: UInt8(ascii: ";")), member[start...].starts(with: ";q=".utf8) else {
       return 1000

@@ -1,24 +1,24 @@
-/// Which fields are stored, and which a 304 may change (RFC 9111, sections 3.1 and 3.2; RFC 9110, section 7.6.1).
+/// The fields that are stored, and those that a 304 may change (RFC 9111, sections 3.1 and 3.2; RFC 9110, section
+/// 7.6.1).
 enum FieldRules {
-  /// Fields of the connection or of a proxy, in lower case.
+  /// Fields of a connection or a proxy, in lower case.
   private static let perConnection: Set<String> = [
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
 
-  /// What a 304 or a `HEAD` may not change, because it describes the bytes that are stored, whose codings the transport
-  /// has undone.
+  /// Fields that a 304 or `HEAD` response may not change, because they describe the stored bytes, which are decoded.
   private static let ofStoredBytes: Set<String> = ["content-encoding", "content-length", "content-range"]
 
-  /// The fields that are stored: without those of the connection, those that the response keeps from caches, and `Age`,
-  /// which is counted.
+  /// The fields to store: without connection fields, fields excluded by `no-cache="…"`, and `Age`, which is calculated.
   static func stored(_ fields: HTTPFields, _ directives: ResponseDirectives) -> HTTPFields {
     var dropped: Set<String> = ["age"]
     for field in fields where field.name == .connection {
       dropped.formUnion(FieldBytes.members(field.value.utf8).map(FieldBytes.name))
     }
     dropped.formUnion(directives.noCacheFields)
-    // A name on a list that steers the cache itself would turn the rest of the head into another one.
+    // Keep fields that control caching, even if `Connection` or `no-cache` lists them: without them, the head would
+    // have another meaning.
     dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
     return without(dropped.union(perConnection), fields)
   }
@@ -30,7 +30,7 @@ enum FieldRules {
     return kept
   }
 
-  /// The stored fields with those of a 304 or a `HEAD` in their places (RFC 9111, section 3.2).
+  /// The stored fields, updated by those of a 304 or `HEAD` response (RFC 9111, section 3.2).
   static func updated(_ stored: HTTPFields, by new: HTTPFields) -> HTTPFields {
     let new = without(ofStoredBytes, new)
     var fields = without(Set(new.map(\.name.canonicalName)), stored)
@@ -43,22 +43,23 @@ extension HTTPFields {
   /// The first line of a field.
   func first(_ name: HTTPField.Name) -> String? { first { $0.name == name }?.value }
 
-  /// Whether the body had a coding on the wire, which the transport has undone.
+  /// Whether the body had a content coding, which the transport has removed.
   var hasCoding: Bool { self[.contentEncoding].map { !$0.isEmpty && !FieldBytes.equal($0, "identity") } ?? false }
 
-  /// The media type in lower case, without parameters; empty where there is none.
+  /// The media type in lower case, without parameters; empty if absent.
   var mediaType: String {
     let type = self[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
     return type.trimmingCharacters(in: .whitespaces).lowercased()
   }
 }
 
-/// What is known of status codes (RFC 9110, section 15).
+/// Cache-related properties of status codes (RFC 9110, section 15).
 enum StatusRules {
-  /// Those that may be stored, and given a guessed lifetime, without a word from the origin (RFC 9110, section 15.1).
+  /// Status codes that are heuristically cacheable (RFC 9110, section 15.1).
   static let heuristicallyCacheable: Set = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 
-  /// Those whose own demands on caches are kept here, which `must-understand` asks for (RFC 9111, section 5.2.2.3).
+  /// Whether this cache implements the caching requirements of the status, as `must-understand` demands (RFC 9111,
+  /// section 5.2.2.3).
   static func isUnderstood(_ status: Int) -> Bool {
     switch status {
     case 200...206, 300...303, 305, 307, 308, 400...417, 421, 422, 426, 428, 429, 431, 451, 500...505, 511: true
@@ -66,18 +67,18 @@ enum StatusRules {
     }
   }
 
-  /// Those that are about one request's conditions, range or expectation and not about the resource (RFC 9110, sections
-  /// 15.5.13, 15.5.17 and 15.5.18): stored under the URL they would answer requests that asked for nothing of the kind.
+  /// Whether the status is about the conditions, range or expectation of one request (RFC 9110, sections 15.5.13,
+  /// 15.5.17 and 15.5.18): stored under the URL, it would answer requests without those.
   static func isAboutRequest(_ status: Int) -> Bool { status == 412 || status == 416 || status == 417 }
 
-  /// Those that must not be stored, whatever their headers say (RFC 6585, sections 3 to 6).
+  /// Status codes that must not be stored, regardless of header fields (RFC 6585, sections 3 to 6).
   static let unstorable: Set = [428, 429, 431, 511]
 
-  /// An error in the sense of RFC 5861, section 4.
+  /// Whether the status is an error for `stale-if-error` (RFC 5861, section 4).
   static func isServerFailure(_ status: Int) -> Bool { status == 500 || (502...504).contains(status) }
 }
 
-/// Comparing entity tags (RFC 9110, section 8.8.3), which are kept as they were seen, with or without quotation marks.
+/// Comparison of entity tags (RFC 9110, section 8.8.3), which are raw, with or without quotation marks.
 enum EntityTag {
   static func isWeak(_ tag: String) -> Bool {
     var bytes = tag.utf8.makeIterator()
@@ -89,17 +90,17 @@ enum EntityTag {
     isWeak(tag) ? tag.utf8.dropFirst(2) : tag.utf8.dropFirst(0)
   }
 
-  /// The weak comparison: whether the two are the same but for `W/`.
+  /// Weak comparison: equal except for `W/`.
   static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
     opaque(left).elementsEqual(opaque(right))
   }
 
-  /// The strong comparison: whether the two are the same and neither is weak.
+  /// Strong comparison: equal, and neither is weak.
   static func areStronglyEqual(_ left: String, _ right: String) -> Bool {
     !isWeak(left) && !isWeak(right) && left.utf8.elementsEqual(right.utf8)
   }
 
-  /// Whether a list, as `If-None-Match` has it, names `tag` by the weak comparison. `*` names every tag.
+  /// Whether an `If-None-Match` list contains `tag` by weak comparison. `*` matches every tag.
   static func list(_ list: String, names tag: String?) -> Bool {
     let bytes = Array(list.utf8)
     if bytes.trimmingBlanks.elementsEqual([FieldBytes.star]) { return true }
@@ -132,7 +133,7 @@ enum EntityTag {
 /// A `Content-Range` field of one range (RFC 9110, section 14.4).
 struct ContentRange: Hashable, Sendable {
   var bytes: Range<Int64>
-  /// The length of the whole representation, where it is known.
+  /// The length of the whole representation, if known.
   var completeLength: Int64?
 
   init(_ bytes: Range<Int64>, of completeLength: Int64?) {
@@ -140,7 +141,7 @@ struct ContentRange: Hashable, Sendable {
     self.completeLength = completeLength
   }
 
-  /// `nil` when the text is no range of bytes that is satisfied.
+  /// `nil` if the value is not a satisfied byte range.
   init?(_ value: String) {
     let bytes = Array(value.utf8.map(\.lowercased))
     guard bytes.starts(with: "bytes ".utf8), let slash = bytes.firstIndex(of: FieldBytes.slash),

@@ -1,13 +1,13 @@
-/// How long a response stays fresh, and how old it came (RFC 9111, sections 4.2.1 to 4.2.3).
+/// Freshness lifetime and initial age of a response (RFC 9111, sections 4.2.1 to 4.2.3).
 enum Freshness {
-  /// The part of the time since `Last-Modified` for which a response without a lifetime stays fresh (section 4.2.2).
+  /// The divisor for the heuristic lifetime: a tenth of the time since `Last-Modified` (section 4.2.2).
   private static let heuristicFraction: Int64 = 10
-  /// The longest lifetime that is guessed, in seconds.
+  /// The maximum heuristic lifetime in seconds.
   private static let heuristicLimit: Int64 = 7 * 86_400
 
-  /// The freshness lifetime of a response in seconds, and where it came from (section 4.2.1).
+  /// The freshness lifetime of a response in seconds, and its source (section 4.2.1).
   ///
-  /// - Parameter now: When the response came.
+  /// - Parameter now: The arrival of the response.
   static func lifetime(
     _ status: Int, _ fields: HTTPFields, _ directives: ResponseDirectives, date: Int64, now: CacheTime,
     _ override: LifetimeOverride?
@@ -18,7 +18,7 @@ enum Freshness {
     case .invalid: return (0, .invalid)
     case .value(let seconds): return (seconds, .maxAge)
     }
-    // Of several lines, the first counts (section 4.2.1).
+    // The first of several lines applies (section 4.2.1).
     if let expires = fields.first(.expires) {
       guard let seconds = HTTPDate.seconds(expires, now: now.seconds) else { return (0, .invalid) }
       return (max(0, seconds.saturating(subtracting: date)), .expires)
@@ -30,50 +30,50 @@ enum Freshness {
     return (min(date.saturating(subtracting: modified) / heuristicFraction, heuristicLimit), .heuristic)
   }
 
-  /// `Date`, in seconds; `nil` where there is none, several, or something that is none (RFC 9110, section 6.6.1).
+  /// `Date` in seconds; `nil` if it is absent, repeated or invalid (RFC 9110, section 6.6.1).
   static func date(_ fields: HTTPFields, now: CacheTime) -> Int64? {
     var dates = fields.lazy.filter { $0.name == .date }.makeIterator()
     guard let first = dates.next(), dates.next() == nil else { return nil }
     return HTTPDate.seconds(first.value, now: now.seconds)
   }
 
-  /// The age that a response came with, in milliseconds (section 4.2.3).
+  /// The age on arrival in milliseconds (section 4.2.3).
   static func initialAge(_ fields: HTTPFields, date: Int64, requestTime: CacheTime, responseTime: CacheTime) -> Int64 {
     let apparent = max(0, responseTime.seconds.saturating(subtracting: date)).saturating(multipliedBy: 1000)
     let delay = responseTime.milliseconds(since: requestTime)
     return max(apparent, age(fields).saturating(multipliedBy: 1000).saturating(adding: delay))
   }
 
-  /// `Age`, in seconds: the first member of a list; none where it cannot be read (section 5.1).
+  /// `Age` in seconds: the first member of a list; 0 if it is invalid (section 5.1).
   private static func age(_ fields: HTTPFields) -> Int64 {
     guard let value = fields.first(.age) else { return 0 }
     return FieldBytes.deltaSeconds(Array(value.utf8).prefix { $0 != FieldBytes.comma }.trimmingBlanks) ?? 0
   }
 }
 
-/// Where a freshness lifetime came from.
+/// The source of a freshness lifetime.
 enum LifetimeSource: String, Sendable, CustomStringConvertible {
   case maxAge = "max-age"
-  /// `Expires` less `Date`.
+  /// `Expires` minus `Date`.
   case expires = "Expires"
   /// A tenth of the time since `Last-Modified` (RFC 9111, section 4.2.2).
   case heuristic
-  /// Nothing says how long: not at all.
+  /// No source: the response is never fresh.
   case none = "nothing"
-  /// Something that cannot be read: not at all (RFC 9111, section 4.2.1).
+  /// An invalid value: the response is never fresh (RFC 9111, section 4.2.1).
   case invalid = "unreadable"
-  /// A rule of the app's for responses that carry no lifetime.
+  /// A rule of the app for responses without a lifetime.
   case fallback = "default rule"
-  /// A rule of the app's in place of what the response says.
+  /// A rule of the app that overrides the response.
   case forced = "forced rule"
 
   var description: String { rawValue }
 }
 
-/// A lifetime that a rule of the app's gives, beside what the response says.
+/// A lifetime set by a rule of the app.
 enum LifetimeOverride: Hashable, Sendable {
-  /// Seconds for a response that says nothing of its own: in place of the heuristic of RFC 9111, section 4.2.2.
+  /// Seconds for a response without an explicit lifetime, instead of the heuristic of RFC 9111, section 4.2.2.
   case absent(Int64)
-  /// Seconds whatever the response says: also in place of `no-store`, `no-cache`, `private` and `must-revalidate`.
+  /// Seconds that override the response, including `no-store`, `no-cache`, `private` and `must-revalidate`.
   case forced(Int64)
 }

@@ -1,25 +1,25 @@
 import HTTPTypes
 
-/// Which differences between two queries a response excuses (draft-ietf-httpbis-no-vary-search): what its
-/// `No-Vary-Search` says, where that is not what every response says anyway.
+/// Insignificant differences between queries, from `No-Vary-Search` (draft-ietf-httpbis-no-vary-search). Values equal
+/// to the default are not represented.
 struct NoVarySearch: Hashable, Sendable {
-  /// Whether the order of the keys counts.
+  /// Whether the order of the keys is significant.
   private(set) var ordersKeys = true
-  /// Whether all parameters are excused but those named, rather than those named.
+  /// Whether all parameters except the named ones are insignificant, instead of the named ones.
   private(set) var excusesAll = false
-  /// The names, percent-decoded.
+  /// The parameter names, percent-decoded.
   private(set) var names: Set<[UInt8]> = []
 
-  /// The longest value that is read; it is noted for each path.
+  /// The maximum length of a value, since it is stored for each path.
   private static let longest = 4096
 
-  /// - Returns: `nil` where the field is not there, cannot be read, or excuses nothing.
+  /// - Returns: `nil` if the field is absent, invalid, or equal to the default.
   init?(_ fields: HTTPFields) {
     guard let text = fields[StructuredFields.noVarySearch] else { return nil }
     self.init(text)
   }
 
-  /// - Parameter text: The field's value, several lines joined.
+  /// - Parameter text: The field's value, lines joined.
   init?(_ text: String) {
     guard text.utf8.count <= Self.longest, let members = StructuredFields.dictionary(text) else { return nil }
     var parameters: StructuredFields.Member?
@@ -46,14 +46,14 @@ struct NoVarySearch: Hashable, Sendable {
     guard !ordersKeys || excusesAll || !names.isEmpty else { return nil }
   }
 
-  /// The same text for the queries that it makes equal, and for no others.
+  /// A canonical text that is the same exactly for the queries that are equal.
   func canonical(_ query: some StringProtocol) -> [UInt8] {
     var pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item -> (name: [UInt8], value: [UInt8]) in
       let name = item.prefix { $0 != FieldBytes.equals }
       return (Self.decoded(name), Self.decoded(item.dropFirst(name.count + 1)))
     }
     pairs.removeAll { names.contains($0.name) != excusesAll }
-    // Those of one name stay in their order.
+    // Stable for equal names.
     if !ordersKeys {
       pairs = pairs.enumerated().sorted { left, right in
         left.element.name == right.element.name
@@ -65,7 +65,7 @@ struct NoVarySearch: Hashable, Sendable {
         .joined(separator: [UInt8(ascii: "&")]))
   }
 
-  /// What tells it from others, without blanks and question marks.
+  /// A unique text for the value, without spaces and question marks.
   var label: [UInt8] {
     let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }.map(Self.encoded)
     return Array((ordersKeys ? "o" : "-").utf8) + Array((excusesAll ? "*" : "-").utf8)
@@ -74,8 +74,7 @@ struct NoVarySearch: Hashable, Sendable {
 
   private static func decoded(_ text: String) -> [UInt8] { decoded(Array(text.utf8)[...]) }
 
-  /// The form of `application/x-www-form-urlencoded`: blanks for plus signs, bytes for percent signs, and what is no
-  /// UTF-8 replaced.
+  /// Decodes `application/x-www-form-urlencoded`: plus signs, percent-encoding, invalid UTF-8 repaired.
   private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
     Array(String(decoding: Escapes.form.removed(from: text), as: UTF8.self).utf8)
   }

@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTypes
 
-/// The rules without an archive around them, as the package's benchmarks measure them.
+/// The cache rules without an archive, for the package's benchmarks.
 @_spi(Benchmarks) public struct PolicyBenchmark: Sendable {
   private let policy: ArchivePolicy
   private let url: URL
@@ -9,14 +9,14 @@ public import HTTPTypes
   private let records: [CacheRecord]
   private let stored = CacheTime(seconds: 1_795_262_400)
 
-  /// Makes records of a response to a request with these fields, and of so many variants in front of it.
+  /// Makes records of a response to a request with these fields, preceded by the given number of variants.
   public init(
     _ url: URL, _ fields: HTTPFields, vary: String?, variants: Int = 1,
     digest: @escaping @Sendable ([UInt8]) -> [UInt8]
   ) {
     policy = ArchivePolicy(digest: digest)
     self.url = url
-    // What every app sends.
+    // Fields that every app sends.
     let common: HTTPFields = [.accept: "application/json", .userAgent: "Example/1.0"]
     sent = common + fields
     var head: HTTPFields = [
@@ -39,7 +39,7 @@ public import HTTPTypes
     }
   }
 
-  /// Decides about the request ten seconds later; whether its own record is served.
+  /// Evaluates the request ten seconds later; returns whether its own record is served.
   public func isHit(makesHead: Bool = false) -> Bool {
     let now = CacheTime(seconds: stored.seconds + 10)
     let decision = policy.decide(CacheRequest(method: "GET", url: url, fields: sent), records: records, now: now)
@@ -47,9 +47,9 @@ public import HTTPTypes
     return !makesHead || policy.head(of: hit, record: records[hit.index], now: now).status == 200
   }
 
-  /// A record as it is on disk.
+  /// A record in its stored form.
   public var encodedRecord: [UInt8] { records.last?.encoded() ?? [] }
 
-  /// Whether the bytes are those of a record.
+  /// Whether the bytes decode as a record.
   public static func isRecord(_ bytes: [UInt8]) -> Bool { CacheRecord(decoding: bytes) != nil }
 }

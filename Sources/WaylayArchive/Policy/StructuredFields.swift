@@ -1,9 +1,8 @@
 import HTTPTypes
 
-/// Structured fields (RFC 9651), as far as caches read and write them. Without the trait `StructuredFields`, no field is read
-/// or written.
+/// Structured fields (RFC 9651) for caching. Without the trait `StructuredFields`, they are neither read nor written.
 enum StructuredFields {
-  // Names of letters and hyphens are field names.
+  // Names of letters and hyphens are valid field names.
   static let noVarySearch = HTTPField.Name("No-Vary-Search")!
   static let cacheGroups = HTTPField.Name("Cache-Groups")!
   static let cacheGroupInvalidation = HTTPField.Name("Cache-Group-Invalidation")!
@@ -21,7 +20,7 @@ enum StructuredFields {
   import RawStructuredFieldValues
 
   extension StructuredFields {
-    /// The members of a dictionary; `nil` when it cannot be read.
+    /// The members of a dictionary; `nil` if it is invalid.
     static func dictionary(_ text: String) -> [(key: String, member: Member)]? {
       var parser = StructuredFieldValueParser(Array(text.utf8))
       guard let dictionary = try? parser.parseDictionaryFieldValue() else { return nil }
@@ -34,7 +33,7 @@ enum StructuredFields {
       }
     }
 
-    /// A list of strings; none where the field is not there, cannot be read, or has anything else in it.
+    /// A list of strings; empty if the field is absent, invalid, or has other members.
     static func strings(_ fields: HTTPFields, _ name: HTTPField.Name) -> [String] {
       guard let text = fields[name] else { return [] }
       var parser = StructuredFieldValueParser(Array(text.utf8))
@@ -52,14 +51,15 @@ enum StructuredFields {
       return strings
     }
 
-    /// One member of a list: an item with its parameters. Empty where it cannot be written.
+    /// Serializes one list member: an item with its parameters. Empty if it cannot be serialized.
     static func member(_ item: RFC9651BareItem, _ parameters: OrderedMap<String, RFC9651BareItem>) -> String {
       var serializer = StructuredFieldValueSerializer()
       let bytes = try? serializer.writeListFieldValue([.item(Item(bareItem: item, parameters: parameters))])
       return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// A token where the text is one, else a string of what a string may have: printable ASCII (RFC 9651, section 3.3.3).
+    /// A token if the text is valid as one, otherwise a string with non-ASCII characters replaced (RFC 9651, section
+    /// 3.3.3).
     static func tokenOrString(_ text: String) -> RFC9651BareItem {
       let token: RFC9651BareItem = .token(text)
       guard member(token, OrderedMap()).isEmpty else { return token }
@@ -73,23 +73,23 @@ enum StructuredFields {
   }
 #endif
 
-/// Cache groups (RFC 9875): responses of one origin that go together, kept as tags that only the archive sees.
+/// Cache groups (RFC 9875): related responses of one origin, represented as tags that the app does not see.
 enum CacheGroups {
-  /// No tag of an app's begins so.
+  /// Marks tags of groups; an app's tags never begin with it.
   private static let mark: Character = "\u{0}"
-  /// More than the 32 that have to be supported; the rest is ignored.
+  /// More than the required minimum of 32; further groups are ignored.
   private static let most = 128
 
   static func isGroup(_ tag: String) -> Bool { tag.first == mark }
 
-  /// The groups that a response belongs to, or, by the other field, those that one to an unsafe request invalidates.
+  /// The groups of a response, or, with the other field, the groups that it invalidates.
   static func tags(
     _ fields: HTTPFields, _ name: HTTPField.Name = StructuredFields.cacheGroups, of url: URL
   ) -> Set<String> {
     let groups = StructuredFields.strings(fields, name)
     guard !groups.isEmpty else { return [] }
     let address = KeyText(url).text
-    // Scheme and authority: up to the third slash.
+    // Scheme and authority end at the third slash.
     var slashes = 0
     let origin = address.prefix { character in
       if character == "/" { slashes += 1 }
@@ -100,6 +100,6 @@ enum CacheGroups {
 }
 
 extension EntryDetails {
-  /// The tags that the app sees.
+  /// The tags set by the app.
   package var ownTags: Set<String> { tags.filter { !CacheGroups.isGroup($0) } }
 }

@@ -1,29 +1,29 @@
 import Foundation
 import HTTPTypes
 
-/// A load that goes to the network: what is asked, and what becomes of the response.
+/// Loads from the network: sends the request and handles the response.
 extension ArchiveLoad {
   /// A request to the network.
   struct OriginExchange: Sendable {
-    /// Why it goes out, and with which fields.
+    /// The reason for the request, and its added fields.
     let decision: CacheDecision
-    /// What the decision was about.
+    /// The stored responses at the time of the decision.
     let stored: [Stored]
-    /// Those who wait for the response.
+    /// The flight whose followers wait for the response.
     var flight: Flight?
-    /// The way out.
+    /// Sends the request to the rest of the chain.
     let send: @Sendable (InterceptedRequest) async throws -> InterceptedResponse
 
-    /// The same without conditions.
+    /// A copy without conditions.
     func unconditional(_ stored: [Stored] = []) -> OriginExchange {
       OriginExchange(decision: decision.unconditional, stored: stored, flight: flight, send: send)
     }
 
-    /// The entries at some positions of what the decision was about.
+    /// The entries at the given indices of ``stored``.
     func entries(_ indices: [Int]) -> [StoredEntry] { indices.map { stored[$0].entry } }
   }
 
-  /// Sends the request on, stores what may be stored, and returns what the app gets.
+  /// Forwards the request, stores the response if allowed, and returns the response for the app.
   func exchange(_ exchange: OriginExchange) async throws -> InterceptedResponse {
     let (decision, stored, flight) = (exchange.decision, exchange.stored, exchange.flight)
     var outgoing = request
@@ -57,14 +57,14 @@ extension ArchiveLoad {
     return try await received(response, sent, exchange)
   }
 
-  /// When a request went out.
+  /// The time at which a request was sent.
   struct Sent: Sendable {
     var time: CacheTime
-    /// As ``Changes`` counts.
+    /// The sequence number of ``Changes``.
     var moment: UInt64
   }
 
-  /// What becomes of a response.
+  /// Handles a response from the origin.
   func received(
     _ response: InterceptedResponse, _ sent: Sent, _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
@@ -90,7 +90,7 @@ extension ArchiveLoad {
     case .joined: request.context.storeCookies(of: response, for: request)
     case .network, .again:
       reportMiss(exchange.decision)
-      // Nobody above sees a response that comes behind another.
+      // In the background, no interceptor before the archive sees the response, so store its cookies here.
       if isInBackground { request.context.storeCookies(of: response, for: request) }
     }
     return try await store(response, judged, exchange)
@@ -101,11 +101,11 @@ extension ArchiveLoad {
     engine.reporter.report(event(canAnswer ? .miss : .bypassed, reason: decision.reason.description))
   }
 
-  /// What the rules say about a response, the app's own among them.
+  /// The result of the cache rules and of the app's rules for a response.
   struct Judgement {
     var outcome: ResponseOutcome
     var draft: StorableResponse?
-    /// When the request was sent, as ``Changes`` counts.
+    /// The sequence number of ``Changes`` when the request was sent.
     var moment: UInt64 = 0
   }
 
@@ -158,13 +158,13 @@ extension ArchiveLoad {
       outcome: policy.receive(edited, for: asked, decision, records: records, options: options), draft: draft)
   }
 
-  /// Marks what an unsafe request has made doubtful: for all users, what is stored of the resources that a success has
-  /// changed (RFC 9111, section 4.4), and of the groups that the response names or that went with those (RFC 9875,
-  /// sections 2.2.1 and 3).
+  /// Invalidates stored responses after an unsafe request, for all users: those of the changed resources (RFC 9111,
+  /// section 4.4), and those of the groups that the response or the invalidated responses name (RFC 9875, sections
+  /// 2.2.1 and 3).
   ///
-  /// - Returns: Since when changes by others count against this very response: it says itself what the resource is
-  ///   after its own change (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource
-  ///   while it was on its way.
+  /// - Returns: The sequence number after which changes outdate this response. The response reflects the change of its
+  ///   own request (RFC 9110, section 9.3.3), so that change is excluded, unless another request changed the resource
+  ///   concurrently.
   private func dropInvalidated(by head: ArchivePolicy.Response, since moment: UInt64) async -> UInt64 {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
     let isSafe = asked.method.isSafe || options.isKeyedByBody
@@ -190,7 +190,7 @@ extension ArchiveLoad {
     for resource in resources { found += (try? await store.list(EntryFilter(.resource(resource)))) ?? [] }
     groups.formUnion(found.flatMap(\.details.tags).filter(CacheGroups.isGroup))
     for group in groups { engine.changes.note(Array(group.utf8)) }
-    // No group drags another one along.
+    // Group invalidation is not transitive.
     if !groups.isEmpty { found += (try? await store.list(EntryFilter(.tags(groups)))) ?? [] }
     for stored in understood(found) where !stored.record.flags.contains(.invalidated) {
       update(stored, to: stored.record.invalidated())
@@ -199,10 +199,10 @@ extension ArchiveLoad {
     return since
   }
 
-  /// Gives stored responses their new heads.
+  /// Updates the heads of stored responses.
   ///
-  /// A response that was asked for before another request changed the resource says nothing of what it is now: a late
-  /// 304 does not restore what an invalidation has made doubtful (RFC 9111, section 4.4).
+  /// A response requested before another request changed the resource may be outdated: a late 304 does not undo an
+  /// invalidation (RFC 9111, section 4.4).
   private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
     for change in outcome.updates {
       let entry = stored[change.index].entry
@@ -212,20 +212,20 @@ extension ArchiveLoad {
         continue
       }
       update(stored[change.index], to: change.record)
-      // The change may have come between the look and the update. A load that makes one notes it first and marks what
-      // is stored then, so that one of the two sees the other.
+      // A change may happen between the check and the update. The changing load notes the change first and then
+      // invalidates stored responses, so at least one of the two loads sees the other.
       if hasChanged(entry.key, entry.details.tags, since: moment) {
         update(stored[change.index], to: change.record.invalidated())
       }
     }
   }
 
-  /// Whether somebody has changed the resource, or what has a group in common with it, since a moment.
+  /// Whether another load has changed the resource, or a group of the response, since a sequence number.
   ///
-  /// - Parameter key: The key that the response is stored under.
+  /// - Parameter key: The key of the stored response.
   func hasChanged(_ key: ArchiveKey, _ tags: Set<String>, since moment: UInt64) -> Bool {
     if engine.changes.hasChanged(place.resource.text, since: moment) { return true }
-    // What several URLs share is changed with each of them.
+    // A response shared by several URLs is outdated by a change of any of them.
     if key != self.key, let path = place.resource.path, engine.changes.hasChanged(path, since: moment) { return true }
     return tags.contains { CacheGroups.isGroup($0) && engine.changes.hasChanged(Array($0.utf8), since: moment) }
   }
@@ -248,29 +248,29 @@ extension ArchiveLoad {
     }
   }
 
-  /// The stored response, after the origin has confirmed it or failed to give a better one.
+  /// Returns the stored response after the origin validated it, or failed to send a better one.
   private func confirmed(
     _ reply: CacheReply, _ outcome: ResponseOutcome, _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
     var chosen = exchange.stored[reply.index]
     if let record = outcome.replyRecord { chosen.record = record }
-    // Read before it is removed, where the origin has just forbidden to keep it.
+    // Removed after it is read, if the origin now forbids storing it.
     defer { store.remove(exchange.entries(outcome.removals).map(\.id)) }
-    // Those who wait find the same stale response, without asking an origin that fails.
+    // Followers serve the same stale response without another request to a failing origin.
     exchange.flight?.settle(reply.isStale ? .originFailed : .stored)
     do {
       return try await give(
         reply, of: chosen, exchange.decision, now, wasValidated: !reply.isStale, reason: outcome.reason)
     } catch {
       try Task.checkCancellation()
-      // What was confirmed is damaged or gone: load it whole.
+      // The validated body is damaged or missing: load it again.
       return try await self.exchange(exchange.unconditional())
     }
   }
 
-  // MARK: Behind a response
+  // MARK: Background revalidation
 
-  /// Validates what was just given, behind the response (RFC 5861, section 3).
+  /// Revalidates a served response in the background (RFC 5861, section 3).
   func revalidateInBackground(_ decision: CacheDecision, _ stored: [Stored]) {
     engine.background.start(key) {
       let load = inBackground

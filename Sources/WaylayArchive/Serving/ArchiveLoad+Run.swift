@@ -1,15 +1,14 @@
 import Foundation
 import HTTPTypes
 
-/// Loads that need the disk, another load or the network.
 extension ArchiveLoad {
-  /// The response: from what is stored, from another load that is under way, or from the network.
+  /// Loads the response: from the store, from a concurrent load, or from the network.
   func run() async throws -> InterceptedResponse {
-    // The values that the request has for the fields of a Vary, once one is known.
+    // The request's values for the fields of `Vary`, once it is known.
     var variant: RequestDigest?
     var mayCollapse = configuration.collapses && collapses
     var wasCollapsed = false
-    // What could not be read for now, and why.
+    // Entries that cannot be read at the moment, and the error.
     var unread: (ids: Set<EntryID>, error: (any Error)?) = ([], nil)
     while true {
       let stored = try await lookUp(&unread.error).filter { !unread.ids.contains($0.entry.id) }
@@ -37,7 +36,7 @@ extension ArchiveLoad {
       if wasCollapsed {
         engine.reporter.report(event(.released, reason: "the other load's response may not be reused"))
       }
-      // Of several variants, those who want the same one wait for it.
+      // Among several variants, only loads for the same variant collapse.
       if let newest = stored.last(where: { $0.record.vary != .nothing }), let digest = digest(newest.record) {
         mayCollapse = mayCollapse || wasCollapsed && variant == nil && decision.reason.code == .varyMiss
         variant = digest
@@ -46,7 +45,7 @@ extension ArchiveLoad {
       switch role {
       case .alone: return try await exchange(OriginExchange(decision: decision, stored: stored) { try await next($0) })
       case .lead(let flight):
-        // The previous leader may have ended since we looked.
+        // The previous leader may have stored a response since the lookup.
         if let entries = cached(),
           decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now).reply != nil
         {
@@ -86,12 +85,12 @@ extension ArchiveLoad {
     }
   }
 
-  /// Whether this load may wait for another one's response.
+  /// Whether the load may wait for the response of a concurrent one.
   private var collapses: Bool {
     guard asked.method == .get && !asked.hasBody || options.isKeyedByBody,
       options.mode == .online || options.mode == .preferArchive
     else { return false }
-    // What asks for something newer than what is under way, or for a part of it, goes by itself.
+    // A request for a part, or with conditions or cache directives, is sent separately.
     guard !request.fields.contains(where: { Self.individual.contains($0.name.canonicalName) }) else { return false }
     return request.options.cachePolicy == .useProtocolCachePolicy
       || request.options.cachePolicy == .returnCacheDataElseLoad
@@ -101,7 +100,7 @@ extension ArchiveLoad {
     "range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "cache-control", "pragma",
   ]
 
-  /// Goes to the network for all who wait.
+  /// Goes to the network on behalf of all followers.
   private func lead(_ flight: Flight, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse
   {
     do {
@@ -117,7 +116,7 @@ extension ArchiveLoad {
     }
   }
 
-  /// Notes whether those who wait for equal loads can have their responses: where they cannot, waiting only costs time.
+  /// Notes whether responses can be shared with concurrent loads; otherwise collapsing would only delay them.
   func noteSharing(_ judged: Judgement) {
     guard configuration.collapses, collapses, !isInBackground else { return }
     var record = judged.outcome.replyRecord
@@ -133,7 +132,7 @@ extension ArchiveLoad {
     engine.flights.note(flightKey(nil), isShared: isShared, now)
   }
 
-  /// The response that another load is receiving, where it is one for this request too.
+  /// The response that another load is receiving, if it answers this request too.
   private func join(_ record: CacheRecord, _ shared: SharedBody) -> InterceptedResponse? {
     let now = now
     let decision = policy.decide(asked, records: [record], now: now, options: options)
@@ -141,7 +140,7 @@ extension ArchiveLoad {
     return respond(reply, record, body, decision, now, wasCollapsed: true)
   }
 
-  /// What is stored, as far as it can be read.
+  /// The readable stored responses.
   private func lookUp(_ failure: inout (any Error)?) async throws -> [Stored] {
     do {
       return understood(try await entries())
@@ -153,10 +152,9 @@ extension ArchiveLoad {
     }
   }
 
-  /// The origin cannot be reached: something stale, where that is allowed, or the error.
+  /// Serves a stale response if the origin cannot be reached and the rules allow it; otherwise throws the error.
   ///
-  /// What an interceptor behind the archive throws for reasons of its own says nothing of the origin, and is not hidden
-  /// behind something stale.
+  /// An error thrown by an interceptor after the archive is not a failure of the origin, so it is not replaced.
   func unreachable(
     _ error: any Error, _ decision: CacheDecision, _ stored: [Stored]
   ) async throws -> InterceptedResponse {
@@ -176,34 +174,33 @@ extension ArchiveLoad {
 }
 
 extension Error {
-  /// Whether it says that what was read is not what was stored, rather than that the system could not read.
+  /// Whether the stored data is damaged, as opposed to a temporary read failure.
   var provesDamage: Bool { (self as? ArchiveError)?.code == .unreadable }
 }
 
 extension Error {
-  /// Whether the origin could not be reached, or did not answer as HTTP asks; what an interceptor throws for reasons of
-  /// its own is none.
+  /// Whether the origin could not be reached or violated HTTP, as opposed to an interceptor's own error.
   fileprivate var isNetworkFailure: Bool {
     (self as? any LoadError)?.isNetworkFailure ?? (self as? URLError)?.isNetworkFailure ?? false
   }
 }
 
-/// How long the network may be silent before something stale is given in its place (RFC 9111, section 4.2.4; RFC 5861,
-/// section 4).
+/// The network timeout: silence of the network after which a stale response is served (RFC 9111, section 4.2.4; RFC
+/// 5861, section 4).
 ///
-/// The load's own timeout cannot do it: it runs round the whole chain, and ends the load with whatever was about to
-/// answer it.
+/// The load's own timeout cannot serve this purpose: it covers the whole chain, and would end the load along with any
+/// fallback.
 extension ArchiveLoad {
-  /// What came of waiting.
+  /// The result of a wait with a timeout.
   enum Waited<Value: Sendable>: Sendable {
     case value(Value)
-    /// Something stale, and the work, which goes on.
+    /// A stale response, and the pending work.
     case late(InterceptedResponse, TimedWork<Value>)
   }
 
-  /// Waits for `work`; when that is silent for too long and something stale may be given, gives that.
+  /// Waits for `work`; after the network timeout, serves a stale response if the rules allow it.
   ///
-  /// Where nothing stored may stand in for the response, the request's own timeout counts, as without an archive.
+  /// Without a usable stale response, only the request's own timeout applies.
   func withinNetworkTimeout<Value: Sendable>(
     _ decision: CacheDecision, _ stored: [Stored], _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Waited<Value> {
@@ -219,14 +216,14 @@ extension ArchiveLoad {
         .timedOut, phase: .receiving, message: "nothing came within the archive's network timeout.")
       return .late(try await unreachable(silence, decision, stored), pending)
     } catch {
-      // Too stale by now, or it cannot be read: then the network is all there is.
+      // The stored response is too stale by now, or unreadable: wait for the network.
       guard let value = try await pending.outcome(evenLate: true) else { throw CancellationError() }
       return .value(value)
     }
   }
 
-  /// The nanoseconds of ``ArchiveCache/Configuration/networkTimeout``, and no more than half of the request's own
-  /// timeout, which would end the load; `nil` where nothing stale could be given.
+  /// ``ArchiveCache/Configuration/networkTimeout`` in nanoseconds, at most half of the request's own timeout, which
+  /// would end the load; `nil` without a usable stale response.
   private func networkTimeout(_ decision: CacheDecision, _ stored: [Stored]) -> UInt64? {
     guard !isInBackground, decision.selected != nil,
       policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) != nil
@@ -235,13 +232,13 @@ extension ArchiveLoad {
     for timeout in [request.idleTimeout, request.context.resourceTimeout] where timeout > 0 {
       seconds = min(seconds, timeout / 2)
     }
-    // No number, and more than thirty years, are no limit.
+    // NaN, and more than thirty years, mean no limit.
     guard seconds < 1e9 else { return nil }
     return UInt64(max(0, seconds) * 1e9)
   }
 
-  /// Has a response that nobody waits for any more stored when it comes after all: an origin that is always slower than
-  /// the network timeout would otherwise never be used again.
+  /// Stores a late response in the background. Otherwise responses of an origin that is always slower than the network
+  /// timeout would never be used.
   func receiveInBackground(
     _ pending: TimedWork<InterceptedResponse>, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored]
   ) {
@@ -260,10 +257,10 @@ extension ArchiveLoad {
     if !isTaken { pending.cancel() }
   }
 
-  /// The way out for what goes on behind a response.
+  /// Sends a request in the background.
   func sendInBackground(_ outgoing: InterceptedRequest) async throws -> InterceptedResponse {
     var outgoing = outgoing
-    // Nobody watches over the load any more: another timeout than its own has the transport do it.
+    // A timeout different from the load's own makes the transport enforce it, since the load has ended.
     outgoing.options.timeout = configuration.backgroundTimeout
     return try await next.inBackground(outgoing)
   }
@@ -273,14 +270,14 @@ extension ArchiveLoad {
   }
 }
 
-/// Whose responses a load may give and take.
+/// Sharing and authentication.
 extension ArchiveLoad {
-  /// What equal loads have in common, their user included.
+  /// The key shared by equal loads of the same user.
   func flightKey(_ variant: RequestDigest?) -> FlightKey {
     FlightKey(key: key, user: policy.user(of: asked), attempt: request.attempt, variant: variant)
   }
 
-  /// What the request has for the fields that a response's `Vary` names; `nil` where that names none.
+  /// The request's values for the fields of a response's `Vary`; `nil` if that names none.
   private func digest(_ record: CacheRecord) -> RequestDigest? {
     guard case .fields(let names) = record.vary else { return nil }
     return asked.digest(of: names, policy.digest)
@@ -288,7 +285,7 @@ extension ArchiveLoad {
 
   // MARK: Cookies
 
-  /// The record as it is stored: what `Set-Cookie` carries is a credential, and never goes to a store.
+  /// The record without `Set-Cookie`, whose values are credentials and are never stored.
   func withoutCookies(_ record: CacheRecord) -> CacheRecord {
     guard record.fields.contains(where: { $0.name.setsCookie }) else { return record }
     var bare = record
@@ -299,8 +296,7 @@ extension ArchiveLoad {
 
   // MARK: Challenges
 
-  /// What the session would answer a challenge with, where the request carries no credentials and the archive goes by
-  /// them.
+  /// The session's credentials for a challenge, if the request has none and credentials are part of the key.
   var challengeAnswers: [AnsweredChallenge] {
     guard place.splitsByCredentials, !isAfterChallenge, !asked.hasAuthorization,
       request[AnsweredChallengeKey.self] == nil
@@ -310,10 +306,10 @@ extension ArchiveLoad {
     return request.context.challengeAnswers(for: url)
   }
 
-  /// What was loaded with the response to a challenge, for a session that would answer it again: without the origin
-  /// there is nobody to pose it. Only where nothing else answers the request.
+  /// A response that was loaded with credentials after a challenge, for a session that has the same credentials.
+  /// Offline, the origin cannot send the challenge again. Used only if no other stored response answers the request.
   ///
-  /// - Parameter error: Why the origin cannot be reached; `nil` where it may not be asked.
+  /// - Parameter error: The network error; `nil` if the network is not allowed.
   func afterChallenge(_ error: (any Error)? = nil) async -> InterceptedResponse? {
     for reply in challengeAnswers {
       var other = self
@@ -333,12 +329,12 @@ extension ArchiveLoad {
   }
 }
 
-/// What loads that are under way for the same thing, and the same user, have in common.
+/// The key for request collapsing.
 struct FlightKey: Hashable, Sendable {
   let key: ArchiveKey
   let user: RequestDigest?
-  /// Who tries again does not wait for what he has given up.
+  /// The attempt number: a retry does not wait for the request that it replaces.
   let attempt: Int
-  /// Their values for the fields of a `Vary`, where that is known.
+  /// The request's values for the fields of `Vary`, if known.
   var variant: RequestDigest?
 }

@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// What becomes of a response's body: it goes to the app and, where it is to be kept, into the store on its way.
+/// Handles a response's body: it goes to the app and, if it is to be stored, into the store at the same time.
 extension ArchiveLoad {
-  /// Stores what the outcome says, and returns the response for the app.
+  /// Stores the response by the outcome, and returns the response for the app.
   func store(
     _ response: InterceptedResponse, _ judged: Judgement, _ exchange: OriginExchange
   ) async throws -> InterceptedResponse {
@@ -32,9 +32,9 @@ extension ArchiveLoad {
     }
   }
 
-  /// The network's response with our member of `Cache-Status`, where it is to have one.
+  /// The network's response with this archive's member of `Cache-Status`, if configured.
   ///
-  /// - Parameter refusal: Why it is not stored, where that was known only when it was to be.
+  /// - Parameter refusal: The refusal of the store, if it is known already.
   private func marked(
     _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, isStored: Bool,
     _ refusal: Refusal? = nil
@@ -50,21 +50,21 @@ extension ArchiveLoad {
     return response
   }
 
-  /// How an entry is marked, and what it takes the place of.
+  /// The key and marks of a new entry, and the entries it replaces.
   private struct Placement {
-    /// What it is stored under: the request's own key, or one that it shares with other URLs.
+    /// The request's own key, or one shared with other URLs.
     var key: ArchiveKey
     var tags: Set<String>
     var isPinned: Bool
     var replacing: [EntryID]
-    /// When the response was asked for, as ``Changes`` counts.
+    /// The sequence number of ``Changes`` when the request was sent.
     var moment: UInt64
 
-    /// What is incomplete takes no whole entry's place.
+    /// Whether no entry is replaced: an incomplete body never replaces an entry.
     var isFirst: Bool { replacing.isEmpty }
   }
 
-  /// What takes an entry's place inherits its marks, unless `willStore` says otherwise.
+  /// A new entry inherits the marks of those it replaces, unless `willStore` sets them.
   private func placement(
     _ judged: Judgement, _ record: CacheRecord, as key: ArchiveKey, taking entries: [StoredEntry]
   ) -> Placement {
@@ -75,18 +75,17 @@ extension ArchiveLoad {
       moment: judged.moment)
   }
 
-  /// Whether the response is what the resource is now, as far as this archive knows; says so where it is not.
+  /// Whether no known change has outdated the response; otherwise reports a refusal.
   private func isCurrent(_ placement: Placement) -> Bool {
     guard hasChanged(placement.key, placement.tags, since: placement.moment) else { return true }
     refuse(Self.changedMeanwhile)
     return false
   }
 
-  /// Puts an entry into the store, and notes it, unless the resource has changed since ``isCurrent(_:)``: then it goes
-  /// again.
+  /// Commits an entry, and removes it again if the resource has changed since ``isCurrent(_:)``.
   ///
-  /// - Parameter bytes: What the writer was given.
-  /// - Returns: A refusal where it has gone again.
+  /// - Parameter bytes: The number of bytes passed to the writer.
+  /// - Returns: A refusal if the entry was removed again.
   @discardableResult
   private func commit(
     _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64
@@ -102,7 +101,7 @@ extension ArchiveLoad {
       return Refusal()
     }
     do {
-      // Before anybody is told that it is stored: without the note nobody finds it.
+      // Write the note before the entry is reported as stored: lookups need it to find the entry.
       if placement.key != key { try await noteVariance(record, isPinned: placement.isPinned) }
     } catch {
       store.remove([entry.id])
@@ -116,7 +115,7 @@ extension ArchiveLoad {
     return nil
   }
 
-  /// Has lookups of the path's other URLs know what this response excuses.
+  /// Notes the response's `No-Vary-Search` for lookups of the path's other URLs.
   private func noteVariance(_ record: CacheRecord, isPinned: Bool) async throws {
     guard let key = place.variancesKey, let text = record.fields[StructuredFields.noVarySearch] else { return }
     let said = try await store.entries(for: key)
@@ -141,9 +140,9 @@ extension ArchiveLoad {
       key: placement.key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
-  /// Stores a response's body: when it is there, before the response is given; else as it is read.
+  /// Stores a response's body: a body in memory before it returns, any other while it is read.
   ///
-  /// - Returns: The response for the app, and why it is not stored, where that is known by now.
+  /// - Returns: The response for the app, and the refusal, if it is known already.
   private func keep(
     _ response: InterceptedResponse, as record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) async -> (InterceptedResponse, Refusal?) {
@@ -170,7 +169,7 @@ extension ArchiveLoad {
         }
         return (complete, nil)
       }
-      // What took the place of something whole is worth less than that until it is whole itself.
+      // An incomplete body must not replace a complete entry.
       guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
         refuse("the body was cut off and cannot be resumed")
         return nil
@@ -182,7 +181,7 @@ extension ArchiveLoad {
     return (relayed, nil)
   }
 
-  /// Stores a body that is there, and waits until the store has it.
+  /// Stores a body in memory, and waits for the store.
   private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) async -> Refusal? {
     guard let complete = record.completed(bodyLength: Int64(data.count)) else {
       return refuse("the length of the body differs from its head")
@@ -207,17 +206,17 @@ extension ArchiveLoad {
     }
   }
 
-  /// Lets those who wait read along, and those who come while the body is under way.
+  /// Lets followers, and later loads, read the body while it is received.
   private func share(_ shared: SharedBody, _ record: CacheRecord, _ flight: Flight?) {
     guard let flight, record.isComplete else { return }
     flight.isStreaming = true
     flight.settle(.streaming(record, shared))
   }
 
-  /// Starts the transfer, and sees to it that what arrives is stored, or what arrived of it.
+  /// Starts the transfer, and stores the whole body or its received part.
   ///
-  /// - Parameter ending: What to store when so many bytes are in the store, which are all or not, and what to say of it;
-  ///   `nil` for nothing.
+  /// - Parameter ending: Returns the record and the reason to report, from the number of stored bytes and whether the
+  ///   body is complete; `nil` discards the body.
   private func finish(
     _ shared: SharedBody, _ sink: StoreSink, _ placement: Placement, _ flight: Flight?,
     _ ending: @escaping @Sendable (_ bytes: Int64, _ isComplete: Bool) -> (record: CacheRecord, reason: String?)?
@@ -249,7 +248,7 @@ extension ArchiveLoad {
 
   // MARK: Parts
 
-  /// Puts a part behind what is stored of the same representation (RFC 9111, section 3.4).
+  /// Appends a part to a stored part of the same representation (RFC 9111, section 3.4).
   private func complete(
     _ index: Int, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
     _ exchange: OriginExchange
@@ -263,14 +262,14 @@ extension ArchiveLoad {
       try Task.checkCancellation()
       refuse("a part could not be appended to another: \(error.redacted)")
       guard isWhole else { return response }
-      // The app asked for more than what came: load it whole, without what cannot be read.
+      // The app requested more than the received part: load the whole again, without the unreadable entry.
       store.remove([entry.id])
       await response.body.discard()
       return try await self.exchange(exchange.unconditional())
     }
     let placement = placement(judged, record, as: entry.key, taking: [entry])
-    // What the app gets as a whole response is as long as the whole is, whatever the message says of the length of the
-    // part, or does not say.
+    // The app gets a whole response, so its body must have the whole length, even if the message lacks a length or
+    // states another one.
     let sink = StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }
     let shared = SharedBody(response.body, into: sink, after: offset, required: isWhole ? record.completeLength : nil)
     var whole = record
@@ -278,7 +277,7 @@ extension ArchiveLoad {
     guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }
     if isWhole { share(shared, whole, flight) }
     finish(shared, sink, placement, flight) { bytes, isComplete in
-      // All of it, and yet a failure: nobody knows what that is a beginning of.
+      // The transfer failed after all bytes had arrived: the stored bytes cannot be trusted.
       guard isComplete || bytes != record.completeLength,
         let final = (isComplete ? record.completed(bodyLength: bytes) : nil) ?? record.truncated(at: bytes)
       else { return nil }
@@ -293,10 +292,10 @@ extension ArchiveLoad {
     return respond(reply, whole, body, exchange.decision, now, wasValidated: true, reason: judged.outcome.reason)
   }
 
-  /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what
-  /// is before.
+  /// A writer that continues a stored body at an offset: in the same file if that is its end, otherwise in a copy of
+  /// the bytes before.
   private func continuing(_ entry: StoredEntry, at offset: Int64) async throws -> any EntryWriter {
-    // Only at the very place: a store that goes on anywhere else would have the end twice.
+    // Continuing at any other offset would duplicate bytes.
     if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) {
       if writer.length == offset { return writer }
       writer.abort()
@@ -307,19 +306,18 @@ extension ArchiveLoad {
   }
 }
 
-/// What has become of a load that the archive itself has asked for: loads note it, the caller reads it once the body
-/// has come to its end.
+/// The result of a load that the archive itself requested. Loads set it; the caller reads it at the end of the body.
 final class LoadOutcome: Sendable {
   enum Kind: Sendable {
-    /// It was loaded, and so many bytes of it are stored now.
+    /// The response was loaded, with so many stored bytes.
     case stored(Int64)
-    /// It was there already, or another load is storing it.
+    /// A response was already stored, or another load is storing it.
     case present
-    /// It was loaded, and is not stored.
+    /// The response was loaded but not stored.
     case refused(String)
   }
 
-  /// The outcome of the load that this task asks for.
+  /// The result of the load in the current task.
   @TaskLocal static var current: LoadOutcome?
 
   let engine: ArchiveEngine
@@ -327,20 +325,20 @@ final class LoadOutcome: Sendable {
 
   init(of engine: ArchiveEngine) { self.engine = engine }
 
-  /// What the last hop has said; `nil` when none came by the archive.
+  /// The result of the last hop; `nil` if no load passed through the archive.
   var kind: Kind? { state.withLock { $0 } }
 
   func note(_ kind: Kind) { state.withLock { $0 = kind } }
 }
 
 extension ArchiveLoad {
-  /// Why a response is not stored.
+  /// The reason why a response is not stored.
   struct Refusal: Sendable {
-    /// What the store said, where it was the store.
+    /// The error code, if the store refused it.
     var code: ArchiveError.Code?
   }
 
-  /// Says that a response is not stored, by a rule.
+  /// Reports a refusal by a rule.
   @discardableResult
   func refuse(_ reason: String) -> Refusal {
     engine.reporter.report(event(.refused, reason: reason))
@@ -348,7 +346,7 @@ extension ArchiveLoad {
     return Refusal()
   }
 
-  /// Says that a response is not stored, by the store.
+  /// Reports a refusal by the store.
   @discardableResult
   func refuse(_ error: any Error) -> Refusal {
     let code = (error as? ArchiveError)?.code

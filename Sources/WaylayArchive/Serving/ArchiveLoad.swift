@@ -12,22 +12,22 @@ struct ArchiveLoad: Sendable {
   private(set) var asked: CacheRequest
   let options: CacheOptions
   var place: RequestKey
-  /// The bytes that the key is made of, too.
+  /// The request's body, if it is part of the key.
   let body: Data?
-  /// Whether the load goes on behind a response that was given.
+  /// Whether the load runs in the background, after its response was served.
   var isInBackground = false
-  /// What becomes of it is noted here, where the archive itself has asked for it.
+  /// Receives the result, if the archive itself requested the load.
   var outcome: LoadOutcome?
-  /// Whether the load stands for another one of a user that a challenge would have named.
+  /// Whether the load looks up responses under the credentials for a challenge.
   var isAfterChallenge = false
 
-  /// An entry and what its head says.
+  /// An entry with its decoded head.
   struct Stored: Sendable {
     var entry: StoredEntry
     var record: CacheRecord
   }
 
-  /// A load whose key can be made without waiting; `nil` for one whose body has to be read first.
+  /// Makes a load whose key needs no waiting; `nil` if the body has to be read first.
   init?(
     _ request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
     _ next: InterceptorChain.Next
@@ -40,7 +40,7 @@ struct ArchiveLoad: Sendable {
     self.init(request, body, mode, engine, store, next)
   }
 
-  /// The same, after reading the body where a rule keys by it.
+  /// Makes a load, after reading the body if it is part of the key.
   init(
     reading request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
     _ next: InterceptorChain.Next
@@ -71,7 +71,7 @@ struct ArchiveLoad: Sendable {
       store.digest($0)
     }
     asked = CacheRequest(request, ignoring: place.ignoredFields)
-    // A user whom the app has named needs no guess.
+    // With a partition, cookies need not identify the user.
     if !place.isAttributed {
       asked.userCookies = configuration.userCookies
       if !place.ignoredFields.isEmpty { asked.cookie = request.fields[.cookie] }
@@ -88,7 +88,7 @@ struct ArchiveLoad: Sendable {
   var now: CacheTime { configuration.now() }
   var isHead: Bool { asked.method == .head }
 
-  /// The load as it goes on behind a response that was given.
+  /// A copy of the load for background work.
   var inBackground: ArchiveLoad {
     var load = self
     load.isInBackground = true
@@ -99,10 +99,10 @@ struct ArchiveLoad: Sendable {
     policy.decide(asked, records: stored.map(\.record), now: now, options: options)
   }
 
-  // MARK: What is stored
+  // MARK: Lookup
 
-  /// What is stored under the request's own key, and under those that it shares with other URLs (`No-Vary-Search`);
-  /// `nil` where that is not known without waiting.
+  /// The entries under the request's own key and the keys shared with other URLs (`No-Vary-Search`); `nil` if the
+  /// lookup needs the disk.
   func cached() -> [StoredEntry]? {
     guard var entries = store.cached(key) else { return nil }
     guard let said = place.variancesKey else { return entries }
@@ -114,7 +114,7 @@ struct ArchiveLoad: Sendable {
     return entries
   }
 
-  /// The same, from the disk where it has to be.
+  /// The same entries, from the disk if necessary.
   func entries() async throws -> [StoredEntry] {
     var entries = try await store.entries(for: key)
     for variance in try await variances() {
@@ -129,16 +129,16 @@ struct ArchiveLoad: Sendable {
     return SearchVariances.decoded(try await store.entries(for: key))
   }
 
-  /// Whether an entry excuses what its key says: the origin may have changed its mind since it was stored.
+  /// Whether an entry's `No-Vary-Search` still matches its key: the origin may have changed it since.
   private func says(_ variance: NoVarySearch, _ entry: StoredEntry) -> Bool {
     engine.records.record(of: entry).flatMap { NoVarySearch($0.fields) } == variance
   }
 
-  /// The entries that can be understood: their heads say what their bodies are.
+  /// The entries with valid heads that match their bodies.
   func understood(_ entries: [StoredEntry]) -> [Stored] {
     entries.compactMap { entry in
       guard let record = engine.records.record(of: entry) else {
-        // It cannot be told any more whose it is.
+        // The old version lacks the data that identifies the user.
         if CacheRecord.isOutdated(entry.head) { store.remove([entry.id]) }
         return nil
       }
@@ -149,7 +149,7 @@ struct ArchiveLoad: Sendable {
 
   // MARK: Inside the loading system's call
 
-  /// The response, where neither a disk nor the network is needed. Neither blocks nor waits.
+  /// The response, if neither the disk nor the network is needed. Never blocks or suspends.
   func respondAtOnce() throws -> InterceptedResponse? {
     guard let entries = cached() else { return nil }
     let stored = understood(entries)
@@ -163,16 +163,16 @@ struct ArchiveLoad: Sendable {
       guard challengeAnswers.isEmpty else { return nil }
       guard decision.action == .gatewayTimeout else { throw unavailable(decision) }
       return gatewayTimeout(decision)
-    // Who revalidates needs the rest of the chain.
+    // A revalidation needs the rest of the chain.
     case .forward, .serveAndRevalidate: return nil
     }
   }
 
-  // MARK: Giving what is stored
+  // MARK: Serving stored responses
 
-  /// A stored response, after its body was found readable.
+  /// A stored response, after a check that its body is readable.
   ///
-  /// - Throws: Why the body cannot be read. The entry goes when what was read is not what was stored, and only then.
+  /// - Throws: The reason why the body cannot be read. Only a damaged entry is removed.
   func give(
     _ reply: CacheReply, of stored: Stored, _ decision: CacheDecision, _ now: CacheTime, wasValidated: Bool = false,
     wasCollapsed: Bool = false, reason: ArchiveReason? = nil
@@ -192,7 +192,7 @@ struct ArchiveLoad: Sendable {
       wasCollapsed: wasCollapsed, reason: reason)
   }
 
-  /// Says so, and removes what is damaged, so that the next load does not find it.
+  /// Reports a read failure, and removes a damaged entry, so that the next load does not find it.
   private func couldNotRead(_ stored: Stored, _ error: any Error) {
     engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
     if error.provesDamage { store.remove([stored.entry.id]) }
@@ -207,13 +207,13 @@ struct ArchiveLoad: Sendable {
     return .data(data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)])
   }
 
-  /// The bytes of a stored body that a response consists of; `nil` for a response without a body.
+  /// The byte range of the stored body for a reply; `nil` for a reply without a body.
   private func bytes(of reply: CacheReply, in stored: Stored) -> Range<Int64>? {
     guard !isHead else { return nil }
     switch reply.form {
     case .whole: return 0..<max(0, stored.entry.bodyLength)
     case .range(let range):
-      // Neither is negative: records with such extents are none.
+      // Both are non-negative: decoding rejects records with negative extents.
       let start = stored.record.extent?.lowerBound ?? 0
       return range.lowerBound - start..<range.upperBound - start
     case .notModified, .unsatisfiableRange: return nil
@@ -228,7 +228,7 @@ extension ArchiveLoad {
     ArchiveEvent(kind, load: request.id, url: url, reason: reason, bytes: bytes, age: age)
   }
 
-  /// A response out of the archive.
+  /// Makes a response from a stored one.
   func respond(
     _ reply: CacheReply, _ record: CacheRecord, _ body: MessageBody, _ decision: CacheDecision, _ now: CacheTime,
     of id: EntryID? = nil, wasValidated: Bool = false, wasCollapsed: Bool = false, reason: ArchiveReason? = nil
@@ -269,21 +269,21 @@ extension ArchiveLoad {
     return response
   }
 
-  /// Adds our member to `Cache-Status`, behind those of caches nearer to the origin (RFC 9211, section 2).
+  /// Adds this archive's member to `Cache-Status`, after those of caches nearer to the origin (RFC 9211, section 2).
   func add(_ status: CacheStatus, to response: inout InterceptedResponse) {
     let before = response.fields[StructuredFields.cacheStatus].map { $0 + ", " } ?? ""
     response.fields[StructuredFields.cacheStatus] = before + status.description
   }
 
-  /// The response to `only-if-cached` that nothing stored can give (RFC 9111, section 5.2.1.7).
+  /// The response to `only-if-cached` without a usable stored response (RFC 9111, section 5.2.1.7).
   func gatewayTimeout(_ decision: CacheDecision) -> InterceptedResponse {
     engine.reporter.report(event(.unavailable, reason: decision.reason.description))
     return InterceptedResponse(to: request, status: .gatewayTimeout, fields: [.contentLength: "0"], source: .archive)
   }
 
-  /// The error of a miss in a mode, or under a policy, that keeps the request from the network.
+  /// The error of a miss if the mode or the cache policy forbids the network.
   ///
-  /// - Parameter failure: Why what is stored could not be read, where that was it.
+  /// - Parameter failure: The error that made stored responses unreadable, if any.
   func unavailable(_ decision: CacheDecision, _ failure: (any Error)? = nil) -> URLError {
     engine.reporter.report(event(.unavailable, reason: decision.reason.description))
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
@@ -302,7 +302,7 @@ extension ArchiveLoad {
 }
 
 extension CacheRequest {
-  /// Reads a request, without some of its fields.
+  /// Makes a cache request, without the ignored fields.
   init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
     let fields =
       ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
@@ -313,23 +313,23 @@ extension CacheRequest {
   }
 }
 
-/// The records of entries that were looked at lately, so that a hit takes no head apart.
+/// A cache of decoded records, so that a hit decodes no head.
 ///
-/// Two generations: when the young one is full, by entries or by bytes, the old one is forgotten and the young one
-/// grows old. A head is as large as a server makes it, so their number alone bounds nothing.
+/// It has two generations: when the young one reaches its limit of entries or bytes, it becomes the old one, and the
+/// old one is dropped. Bytes are limited too, because servers determine the size of a head.
 final class RecordCache: Sendable {
   private struct Known {
     let head: [UInt8]
     let record: CacheRecord
 
-    /// What it takes, roughly: the head, and the fields of the record that was made of it.
+    /// The approximate size in memory: the head, and the fields of its record.
     static func cost(of head: [UInt8]) -> Int { head.count * 3 + 512 }
   }
 
   private struct State {
     var young: [EntryID: Known] = [:]
     var old: [EntryID: Known] = [:]
-    /// The bytes of the young generation.
+    /// The size of the young generation.
     var bytes = 0
     var oldBytes = 0
   }
@@ -339,30 +339,30 @@ final class RecordCache: Sendable {
   private let generationBytes: Int
 
   /// - Parameters:
-  ///   - generation: The entries of one generation.
-  ///   - bytes: The bytes of one generation.
+  ///   - generation: The maximum number of entries in a generation.
+  ///   - bytes: The maximum size of a generation.
   init(generation: Int = 1024, bytes: Int = 2 << 20) {
     self.generation = generation
     generationBytes = bytes
   }
 
-  /// The bytes that are held, roughly.
+  /// The approximate size in memory.
   var bytes: Int { state.withLock { $0.bytes + $0.oldBytes } }
 
-  /// The record in an entry's head; `nil` when it is of another version, or no record.
+  /// The record in an entry's head; `nil` if it is invalid or of another version.
   func record(of entry: StoredEntry) -> CacheRecord? {
     let known = state.withLock { state in state.young[entry.id] ?? state.old[entry.id] }
-    // Identical arrays, which is what a store gives out, compare by reference.
+    // Comparing the arrays is fast: a store returns the same storage, which compares by identity.
     if let known, known.head == entry.head { return known.record }
     guard let record = CacheRecord(decoding: entry.head) else { return nil }
     keep(record, head: entry.head, of: entry.id)
     return record
   }
 
-  /// Remembers what was just put into an entry's head.
+  /// Caches the record of a head that was just written.
   func keep(_ record: CacheRecord, head: [UInt8], of id: EntryID) {
     let cost = Known.cost(of: head)
-    // What would push everything else out is read again each time.
+    // Do not cache a head so large that it would displace the rest.
     guard cost <= generationBytes / 4 else { return }
     state.withLock { state in
       if state.young.count >= generation || state.bytes + cost > generationBytes {

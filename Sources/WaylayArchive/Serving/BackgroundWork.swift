@@ -1,7 +1,6 @@
 import Foundation
 
-/// What goes on in the background of responses that were given: at most one task for a key, all of them owned and
-/// cancelled here.
+/// Owns the background tasks of served responses, at most one per key, and cancels them.
 final class BackgroundWork: Sendable {
   private struct State {
     var tasks: [ArchiveKey: Task<Void, Never>] = [:]
@@ -11,11 +10,11 @@ final class BackgroundWork: Sendable {
 
   private let state = Locked(State())
 
-  /// Starts `work`, unless some goes on for that key; says whether it did.
+  /// Starts `work`, unless work for that key is running; returns whether it started.
   ///
   /// - Parameters:
-  ///   - seconds: After how long the work is cancelled, where nobody else watches over it.
-  ///   - clock: By whose time.
+  ///   - seconds: The timeout after which the work is cancelled, for work without another timeout.
+  ///   - clock: The clock of the timeout.
   @discardableResult
   func start(
     _ key: ArchiveKey, giveUpAfter seconds: TimeInterval = .infinity, on clock: TimerClock = .system,
@@ -39,7 +38,7 @@ final class BackgroundWork: Sendable {
     return true
   }
 
-  /// Cancels everything, and starts nothing more.
+  /// Cancels all tasks, and refuses new ones.
   func close() {
     let tasks = state.withLock { state in
       state.isClosed = true
@@ -50,7 +49,7 @@ final class BackgroundWork: Sendable {
   }
 }
 
-/// Work that its owner waits for up to a point, and that may go on when he has stopped waiting.
+/// Work whose caller may stop waiting at a deadline while the work continues.
 final class TimedWork<Value: Sendable>: Sendable {
   private struct State {
     var outcome: Result<Value, any Error>?
@@ -62,14 +61,14 @@ final class TimedWork<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// Starts the work. It ends by itself, with ``cancel()``, or with the cancellation of its caller.
+  /// Starts the work. It ends by itself, by ``cancel()``, or when a waiting caller is cancelled.
   func start(_ work: @escaping @Sendable () async throws -> Value) {
     let task = Task {
       let outcome: Result<Value, any Error>
       do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
       state.change(waking: \.waiters) { state in
         state.task = nil
-        // What nobody takes must be dropped here: it may be a response, whose transfer goes with it.
+        // Drop an unwanted result here: it may be a response, whose release cancels its transfer.
         state.outcome = state.isCancelled ? .failure(CancellationError()) : outcome
       }
     }
@@ -80,10 +79,10 @@ final class TimedWork<Value: Sendable>: Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Ends the wait of the caller.
+  /// Ends the wait of callers that do not accept a late result.
   func becomeLate() { state.change(waking: \.waiters) { $0.isLate = true } }
 
-  /// What has come of the work, taken out; `nil` when it is late, for one who is not ready to wait for that.
+  /// Takes the result; `nil` if the deadline has passed, unless `evenLate` is set.
   func outcome(evenLate: Bool = false) async throws -> Value? {
     while true {
       await state.wait(at: \.waiters) { $0.outcome != nil || $0.isLate && !evenLate }
@@ -100,7 +99,7 @@ final class TimedWork<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the work, wherever it is.
+  /// Cancels the work, and discards its result.
   func cancel() {
     let task = state.withLock { state in
       state.isCancelled = true

@@ -1,15 +1,15 @@
 import Foundation
 import HTTPTypes
 
-/// Which resources, whoever asks for them, and which groups of them a load has changed lately: a response that was asked
-/// for before and comes after is not what the resource is now.
+/// Tracks recent changes of resources and groups, for all users: a response that was requested before a change and
+/// arrives after it is outdated.
 ///
-/// Only the latest are remembered; what is forgotten counts as changed when the question goes back further than that.
+/// The number of tracked changes is limited; before the oldest tracked change, every resource counts as changed.
 final class Changes: Sendable {
   private struct State {
     var moment: UInt64 = 0
     var changed: [[UInt8]: UInt64] = [:]
-    /// Everything up to this moment may have been forgotten.
+    /// Changes up to this sequence number may have been dropped.
     var forgotten: UInt64 = 0
 
     mutating func note(_ key: [UInt8], _ limit: Int) {
@@ -31,16 +31,16 @@ final class Changes: Sendable {
 
   init(limit: Int = 1024) { self.limit = limit }
 
-  /// The moment, which goes on with each change.
+  /// The current sequence number, which each change increments.
   var now: UInt64 { state.withLock { $0.moment } }
 
   func note(_ key: [UInt8]) { state.withLock { $0.note(key, limit) } }
 
-  /// Notes that any resource may have changed.
+  /// Notes that every resource may have changed.
   func noteAll() { state.withLock { $0 = State(moment: $0.moment + 1, forgotten: $0.moment + 1) } }
 
-  /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed
-  /// the resource since `moment`, so that nobody can say which of the two came last.
+  /// Notes the change made by a load itself, and returns its sequence number; `nil` if another load has changed the
+  /// resource since `moment`, because the order of the two changes is unknown.
   func noteOwn(_ key: [UInt8], since moment: UInt64) -> UInt64? {
     state.withLock { state in
       let isAlone = !state.hasChanged(key, since: moment)
@@ -54,10 +54,10 @@ final class Changes: Sendable {
   }
 }
 
-/// The `Set-Cookie` fields of responses that this process stored without them, for the sessions that received them.
+/// The `Set-Cookie` fields of stored responses, which are kept in memory only, for the session that received them.
 ///
-/// A session shows its app the same head whether or not it came from the archive; what another session, or a later
-/// process, gets has no cookies. They are in memory, few, and never in a store.
+/// A session thereby sees the same head whether or not it came from the archive; other sessions and later processes get
+/// no cookies. The cookies are never written to a store.
 final class ReceivedCookies: Sendable {
   private struct Received {
     weak var context: LoadContext?
@@ -72,10 +72,10 @@ final class ReceivedCookies: Sendable {
   private let state = Locked(State())
   private let limit: Int
 
-  /// - Parameter limit: The most bytes. What goes beyond makes all be forgotten: nobody needs them.
+  /// - Parameter limit: The maximum number of bytes. Beyond it all cookies are dropped, since they are optional.
   init(limit: Int = 256 * 1024) { self.limit = limit }
 
-  /// Keeps the cookies among the fields of a response.
+  /// Keeps the cookies of a response.
   func keep(of fields: HTTPFields, as id: EntryID, _ context: LoadContext) {
     let cookies = fields.filter { $0.name.setsCookie }
     guard !cookies.isEmpty else { return }
@@ -88,7 +88,7 @@ final class ReceivedCookies: Sendable {
     }
   }
 
-  /// The cookies that a session received with a response.
+  /// The cookies that the same session received with a response.
   func fields(of id: EntryID, for context: LoadContext) -> [HTTPField] {
     guard let received = state.withLock({ $0.received[id] }), let owner = received.context else { return [] }
     let isSameSession = owner === context || owner.cookieStorage != nil && owner.cookieStorage === context.cookieStorage

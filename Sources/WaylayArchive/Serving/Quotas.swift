@@ -24,10 +24,10 @@ public struct Quota: Sendable {
   }
 }
 
-/// What is known of the parts of an archive that have limits of their own.
+/// Tracks the sizes of parts of an archive with separate limits, and trims them.
 final class Quotas: Sendable {
   private struct State {
-    /// The bytes of each part, where they have been counted; never less than there are.
+    /// The size of each part, once counted; an upper bound.
     var bytes: [Int64?]
     var trimming: Set<Int> = []
     var isClosed = false
@@ -43,7 +43,7 @@ final class Quotas: Sendable {
 
   func close() { state.withLock { $0.isClosed = true } }
 
-  /// Notes that an entry was stored, and makes room in its parts.
+  /// Counts a stored entry, and trims its parts if they exceed their limits.
   func add(_ entry: StoredEntry, _ store: any ArchiveStore, _ reporter: ArchiveReporter) {
     for (index, quota) in quotas.enumerated() where quota.part.matches(entry) {
       let isExceeded = state.withLock { state in
@@ -51,17 +51,17 @@ final class Quotas: Sendable {
         guard state.bytes[index].map({ $0 > quota.bytes }) ?? true, !state.isClosed else { return false }
         return state.trimming.insert(index).inserted
       }
-      // Owned by nobody: it ends when the part is small enough.
+      // Unowned task: it ends when the part is within its limit.
       if isExceeded { Task { await trim(index, store, reporter) } }
     }
   }
 
-  /// Counts a part, and removes the oldest of what is too much.
+  /// Counts a part, and removes its oldest entries beyond the limit.
   private func trim(_ index: Int, _ store: any ArchiveStore, _ reporter: ArchiveReporter) async {
     let quota = quotas[index]
     var goesOn = true
     while goesOn {
-      // What is stored from now on is counted twice rather than not at all.
+      // Entries stored while the list is read may be counted twice, but never missed.
       state.withLock { $0.bytes[index] = 0 }
       let entries = (try? await store.list(EntryFilter(quota.part))) ?? []
       var total = entries.reduce(0) { $0 + $1.storedBytes }
@@ -81,7 +81,7 @@ final class Quotas: Sendable {
       goesOn = state.withLock { [total] state in
         let added = state.bytes[index] ?? 0
         state.bytes[index] = total.saturating(adding: added)
-        // What came meanwhile may be too much again.
+        // Entries added meanwhile may exceed the limit again.
         if added > 0, total.saturating(adding: added) > quota.bytes, !state.isClosed { return true }
         state.trimming.remove(index)
         return false

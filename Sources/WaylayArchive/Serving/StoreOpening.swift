@@ -1,14 +1,14 @@
 import Foundation
 
-/// A store that is being opened in the background, and those who wait for it; opened again when it could not be.
+/// Opens a store in the background, lets loads wait for it, and retries after a failure.
 final class StoreOpening: Sendable {
   private struct State {
     var limits: StoreLimits
     var outcome: Result<any ArchiveStore, any Error>?
-    /// When the last opening began, in nanoseconds of the clock.
+    /// The start of the last opening, in nanoseconds of the clock.
     var begun: UInt64 = 0
     var isOpening = false
-    /// Nobody needs it any more.
+    /// Whether the archive has released the store.
     var isReleased = false
     var waiters = Waiters()
   }
@@ -21,8 +21,8 @@ final class StoreOpening: Sendable {
   private let report: Locked<@Sendable (Result<any ArchiveStore, any Error>) -> Void> = Locked { _ in }
 
   /// - Parameters:
-  ///   - storage: What is opened, and opened again; `nil` for a store that is its owner's.
-  ///   - store: The store, where it is open.
+  ///   - storage: The storage to open and reopen; `nil` for a store owned by the caller.
+  ///   - store: The store, if it is open.
   init(_ storage: ArchiveCache.Storage?, open store: (any ArchiveStore)?, _ clock: TimerClock) {
     let limits = store?.limits ?? storage?.limits ?? StoreLimits()
     state = Locked(State(limits: limits, outcome: store.map { .success($0) }))
@@ -30,15 +30,15 @@ final class StoreOpening: Sendable {
     self.clock = clock
   }
 
-  /// Opens the store, on a queue where waiting for a disk keeps nobody else.
+  /// Opens the store on a queue where disk I/O blocks no other work.
   ///
-  /// - Parameter report: Told of each outcome.
+  /// - Parameter report: Called with each result.
   func start(_ report: @escaping @Sendable (Result<any ArchiveStore, any Error>) -> Void) {
     self.report.withLock { $0 = report }
     if let outcome = state.withLock({ $0.outcome }) { report(outcome) } else { open() }
   }
 
-  /// Begins an opening, unless one is under way, was just made in vain, or is not to be tried again; or where it is open.
+  /// Starts an opening, unless the store is open or opening, or the last failure is recent or permanent.
   private func open() {
     guard let storage else { return }
     let now = clock.now()
@@ -50,7 +50,7 @@ final class StoreOpening: Sendable {
       case .failure(let error)?: guard now &- state.begun >= Self.pause, error.mayPass else { return false }
       case .success(let store)?:
         guard now &- state.begun >= Self.pause, !store.isUsable else { return false }
-        // Its directory has gone, and with it everything that it had.
+        // The directory was removed, along with its entries.
         lost = store
       }
       (state.begun, state.isOpening, state.outcome) = (now, true, nil)
@@ -62,7 +62,7 @@ final class StoreOpening: Sendable {
       var limits = state.withLock { $0.limits }
       let outcome = Result { [limits] in try storage.open(limits) }
       report.withLock { $0 }(outcome)
-      // Limits that were set while it opened apply before anybody uses it.
+      // Apply limits set while the store was opening before any load uses it.
       while let newer = publish(outcome, limits) {
         (try? outcome.get())?.limits = newer
         limits = newer
@@ -70,7 +70,7 @@ final class StoreOpening: Sendable {
     }
   }
 
-  /// Hands out the store, unless its limits have changed since: then returns those.
+  /// Publishes the result, unless the limits have changed since: then returns the new ones.
   private func publish(_ outcome: Result<any ArchiveStore, any Error>, _ limits: StoreLimits) -> StoreLimits? {
     let (waiters, isReleased) = state.withLock { state -> ([CheckedContinuation<Void, Never>]?, Bool) in
       guard state.limits == limits else { return (nil, false) }
@@ -82,7 +82,7 @@ final class StoreOpening: Sendable {
     return waiters == nil ? state.withLock { $0.limits } : nil
   }
 
-  /// The limits of the store, or those that it will have.
+  /// The current or future limits of the store.
   var limits: StoreLimits {
     get { ready?.limits ?? state.withLock { $0.limits } }
     set {
@@ -91,7 +91,7 @@ final class StoreOpening: Sendable {
     }
   }
 
-  /// The store, if it is open.
+  /// The store if it is open.
   var ready: (any ArchiveStore)? {
     state.withLock { state in
       guard case .success(let store) = state.outcome, !state.isReleased, store.isUsable else { return nil }
@@ -99,7 +99,7 @@ final class StoreOpening: Sendable {
     }
   }
 
-  /// The store, as soon as it is open.
+  /// Returns the store; waits until it is open.
   func store() async throws -> any ArchiveStore {
     if let store = ready { return store }
     open()
@@ -108,17 +108,17 @@ final class StoreOpening: Sendable {
     return try outcome.get()
   }
 
-  /// Waits until an opening that is under way has ended.
+  /// Waits for the end of an opening.
   private func ended() async {
     await state.wait(at: \.waiters) { $0.outcome != nil || $0.isReleased && !$0.isOpening }
   }
 
-  /// Gives the directory back: at once where nobody else in this process has it.
+  /// Releases the directory, at once if no other archive of this process uses it.
   func release() { if let store = takeReleased() { SharedStores.release(store) } }
 
-  /// The same, and waits until others can have it.
+  /// Releases the directory, and waits until it can be opened again.
   func close() async {
-    // What is being opened is closed as soon as it is open.
+    // A store that is being opened is closed right after.
     await ended()
     if let store = takeReleased() { await SharedStores.close(store) }
   }
@@ -133,40 +133,41 @@ final class StoreOpening: Sendable {
 }
 
 extension ArchiveStore {
-  /// Whether it may be used: the directory of one on disk is there.
+  /// Whether the store is usable: on disk, its directory must exist.
   fileprivate var isUsable: Bool { (self as? DiskStore)?.isOpen ?? true }
 }
 
 extension Error {
-  /// Whether an opening that failed for this reason may succeed later, with nothing else changed in this process.
+  /// Whether opening may succeed later without any change in this process.
   fileprivate var mayPass: Bool {
     guard let code = (self as? ArchiveError)?.code else { return true }
     return ![.wrongKey, .invalidKey, .foreignFormat].contains(code)
   }
 }
 
-/// The stores on disk of this process's archives: those in one directory share one, as the system lets only one write.
+/// The disk stores of this process: archives in the same directory share one, because only one store at a time may
+/// write.
 ///
-/// A process-wide table, because a directory is the whole process's.
+/// The table is process-wide, like the lock of a directory.
 enum SharedStores {
   private struct State {
-    /// The stores that are open, and how many archives have each.
+    /// The open stores, with the number of archives that use each.
     var stores: [ObjectIdentifier: (store: DiskStore, users: Int)] = [:]
-    /// The paths that somebody opens just now.
+    /// The paths that are being opened.
     var busy: Set<String> = []
-    /// The stores that are being closed, each until its directory is free.
+    /// The stores that are being closed, until their directories are unlocked.
     var closing: [ObjectIdentifier: Task<Void, Never>] = [:]
-    /// How many have been closed.
+    /// The number of completed closings.
     var closings = 0
-    /// Those that wait for an opening or a closing to end.
+    /// Threads that wait for an opening or closing to end.
     var waiting: [DispatchSemaphore] = []
   }
 
   private static let state = Locked(State())
-  /// How long none of the others may come to an end.
+  /// The maximum wait for other openings and closings.
   private static let patience = DispatchTimeInterval.seconds(10)
 
-  /// Opens a store, or returns the one that another archive has in the same directory. Blocks.
+  /// Opens a store, or returns the one that another archive uses in the same directory. Blocks.
   static func open(_ directory: URL, _ options: DiskStore.Options, secret: [UInt8]?) throws -> DiskStore {
     guard directory.isFileURL, !options.isReadOnly else {
       return try DiskStore(at: directory, options: options, secret: secret)
@@ -180,7 +181,7 @@ enum SharedStores {
         do {
           return try openNow(directory, path, options, secret)
         } catch let error as ArchiveError where error.code == .locked {
-          // One that is just being closed is free in a moment.
+          // Retry if the directory is locked by a store that is being closed.
           guard state.withLock({ !$0.closing.isEmpty || $0.closings != closings }) else { throw error }
           refusal = error
         }
@@ -197,7 +198,7 @@ enum SharedStores {
     } while true
   }
 
-  /// Changes the state, and wakes who waits for that.
+  /// Changes the state, and wakes the waiting threads.
   private static func change(_ change: (inout State) -> Void) {
     let waiting = state.withLock { state in
       change(&state)
@@ -216,11 +217,11 @@ enum SharedStores {
     return store
   }
 
-  /// The store that somebody has in a directory, whatever path leads there.
+  /// The open store in a directory, whatever path leads there.
   private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
     guard let directory = try? ArchiveDirectory(path: path, FileSystem(options.system)) else { return nil }
     let store = state.withLock { state -> DiskStore? in
-      // One whose contents were removed may be in the table beside the one that took its place.
+      // Skip a store whose directory was replaced: it may still be in the table.
       let found = state.stores.first { $0.value.store.isOpen && $0.value.store.archive.isSame(as: directory) }
       guard let (id, found) = found else { return nil }
       state.stores[id]?.users += 1
@@ -236,9 +237,10 @@ enum SharedStores {
     }
   }
 
-  /// Gives a store back; the last one closes it. One that was not opened here is its owner's.
+  /// Releases a store; the last release closes it. A store that was not opened here belongs to its caller.
   ///
-  /// - Returns: Its closing, which is in the table until the directory is free; `nil` where it goes on.
+  /// - Returns: The task that closes the store, which stays in the table until the directory is unlocked; `nil` if the
+  ///   store remains in use.
   @discardableResult
   static func release(_ store: any ArchiveStore) -> Task<Void, Never>? {
     guard let store = store as? DiskStore else { return nil }
@@ -260,8 +262,7 @@ enum SharedStores {
     }
   }
 
-  /// Gives a store back, and waits until everything that it has is written, and the directory is free where this was
-  /// the last one.
+  /// Releases a store, and waits until everything is written and, after the last release, the directory is unlocked.
   static func close(_ store: any ArchiveStore) async {
     let known = (store as? DiskStore).flatMap { store in
       state.withLock { $0.stores[ObjectIdentifier(store)]?.store }

@@ -1,8 +1,8 @@
 import Foundation
 public import Logging
 
-/// Where an archive takes its responses from: set for the whole archive by ``ArchiveCache/mode``, and for a request by an
-/// interceptor before it (`request.archiveMode`), which takes precedence.
+/// The sources of an archive's responses: set for the whole archive by ``ArchiveCache/mode``, and for a request by an
+/// interceptor before the archive (`request.archiveMode`), which takes precedence.
 ///
 /// | mode | stored response | network |
 /// |---|---|---|
@@ -81,14 +81,14 @@ extension ArchiveCache {
     public var lifetimes: [LifetimeRule] = []
     /// Called before a response is stored: it can edit, tag, pin or reject the response.
     public var willStore: (@Sendable (inout StorableResponse) -> Void)?
-    /// Limits for parts of the archive, beside the ``StoreLimits`` of all of it.
+    /// Limits for parts of the archive, in addition to the ``StoreLimits`` of the whole.
     public var quotas: [Quota] = []
     /// Whether to serve a stale response if the origin cannot be reached, unless the response itself forbids that (RFC
     /// 9111, section 4.2.4).
     public var servesStaleWhenUnreachable = true
-    /// For how long after its lifetime a response may be served in place of a server's error (`500`, `502`, `503`,
-    /// `504`), as if it had said `stale-if-error` (RFC 5861, section 4). `must-revalidate` and `no-cache` take
-    /// precedence. A longer time of the response's or of the request's own counts.
+    /// How long after its lifetime a response may be served instead of a server error (`500`, `502`, `503`, `504`), as
+    /// with `stale-if-error` (RFC 5861, section 4). `must-revalidate` and `no-cache` take precedence. A longer
+    /// `stale-if-error` of the response or of the request applies instead.
     public var staleIfError: Duration = .zero
     /// Seconds of network silence after which a stale response is served, if one may be served: 10 by default, and
     /// never more than half of the request's own timeout.
@@ -154,7 +154,7 @@ extension ArchiveCache {
     public init() {}
   }
 
-  /// The mode for requests without one of their own: `online` until you set another. It applies to loads that start
+  /// The mode for requests without a specific mode: `online` by default. A change applies to loads that start
   /// afterwards.
   public var mode: ArchiveMode {
     get { engine.modes.withLock { $0.general } }

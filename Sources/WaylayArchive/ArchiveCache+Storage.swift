@@ -98,7 +98,7 @@ extension ArchiveCache {
   /// for response in try await archive.entries(.host("example.com")) { print(response) }
   /// ```
   ///
-  /// Entries stored by another version of this package that this version cannot read are left out.
+  /// Entries of another version of this package that this version cannot read are left out.
   ///
   /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
   public func entries(_ filter: EntryFilter = .all) async throws -> [ArchivedResponse] {
@@ -106,8 +106,7 @@ extension ArchiveCache {
     return try await store.list(engine.resolved(filter, store)).compactMap(ArchivedResponse.init)
   }
 
-  /// Returns the stored response that a request would be answered with if any age would do, without the network, and
-  /// without an event.
+  /// Returns the stored response for a request, at any age, without the network and without an event.
   ///
   /// ```swift
   /// if let stored = try await archive.response(for: URLRequest(url: url)) {

@@ -40,7 +40,7 @@ extension ErrorCode where Domain == ArchiveError {
   /// Nothing is stored for a request that must not go to the network.
   ///
   /// Load it online first, with the same partition and the same fields that the response varies by; or choose a mode
-  /// that allows the network. `explain(_:)` shows the keys and stored responses that were compared.
+  /// that allows the network. `explain(_:)` shows the key and the stored responses.
   public static var notStored: Self { Self("notStored") }
   /// The request itself rules out the stored response (`no-cache`, `reloadIgnoringLocalCacheData`), and the mode
   /// forbids the network.

@@ -75,7 +75,7 @@ final class Flight: Sendable {
     case originFailed
     /// The request failed.
     case failed(any Error)
-    /// The leader was cancelled before a response.
+    /// The leader was cancelled before it had a response; a follower takes over.
     case handedOver
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The room that a part of an archive may take: the responses of one host, or with one tag.
+/// The maximum size of a part of an archive: the responses of one host, or with one tag.
 ///
 /// ```swift
 /// configuration.quotas = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]

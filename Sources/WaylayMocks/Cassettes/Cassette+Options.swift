@@ -62,20 +62,19 @@ extension Cassette {
     public var matching: Set<Aspect> = [.method, .url, .query]
     /// Aspects left out of every comparison: see ``ignoring(_:)``.
     var ignored: Set<Aspect> = []
-    /// Says, of a request that matches by ``matching``, whether a recorded one is for it. Bodies are then the closure's
-    /// matter. Both requests are redacted.
+    /// Decides, for a request that matches by ``matching``, whether a recorded request is equal to it. Only the closure
+    /// then compares bodies. Both requests are redacted.
     public var matcher: (@Sendable (_ recorded: HAR.Request, _ asked: HAR.Request) -> Bool)?
     /// Called for each recorded exchange before it is written. The returned entry is redacted and written; `nil` leaves
     /// the exchange out.
-    /// exchange out.
     public var willWrite: (@Sendable (HAR.Entry) -> HAR.Entry?)?
-    /// Where bodies are cut into pieces. By default they arrive in the pieces in which they were recorded.
+    /// The sizes of the pieces of a body. By default, bodies arrive in the pieces in which they were recorded.
     public var chunking: MockResponse.Chunking?
     /// The secrets to remove from the recording, and from requests before they are compared.
     public var redaction = Redaction.standard
     /// The maximum age of a recording. Default: no limit.
     public var expiry: Expiry?
-    /// How long responses take, until the head and for the body, as a multiple of the recorded time. Default: 0, at once.
+    /// The factor for the recorded times of responses, until the head and for the body. Default: 0, without delay.
     /// Negative factors and NaN count as 0.
     public var timeScale = 0.0
     /// The consequence for entries that were never requested.

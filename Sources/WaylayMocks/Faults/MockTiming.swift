@@ -46,7 +46,7 @@ extension MockResponse {
 }
 
 extension MockResponse {
-  /// Where a body is cut into pieces, wherever its chunks end by themselves.
+  /// Positions at which a body is split into pieces, independent of its own chunks.
   public struct Chunking: Sendable, Hashable {
     private let positions: [Int]?
 
@@ -92,7 +92,7 @@ struct MockTiming: Sendable {
   var pause: Duration?
   /// From the request to each chunk of a stream.
   var schedule: [Duration] = []
-  /// Where chunks are cut.
+  /// The positions at which chunks are split.
   var chunking: MockResponse.Chunking?
   var network: NetworkProfile?
 

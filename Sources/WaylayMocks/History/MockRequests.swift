@@ -44,8 +44,8 @@ public struct MockRequests: Sendable, RandomAccessCollection {
 }
 
 extension MockInterceptor {
-  /// All requests that the mock received, oldest first, including those that no stub matches. Of more than 50 000, or
-  /// of more than 64 MiB of bodies, only the newest are kept; the counts of stubs go on.
+  /// All requests that the mock received, oldest first, including requests that no stub matches. Beyond 50 000 requests
+  /// or 64 MiB of bodies, the oldest are dropped; the counts of stubs include them.
   public var requests: MockRequests { requests(RequestPattern(.any)) }
 
   /// Returns the requests with the given method for the given URL, oldest first.

@@ -1,4 +1,4 @@
-/// A prefix tree of a mock's stubs by method, host and path segment: a lookup visits only stubs whose literal parts match.
+/// A prefix tree of a mock's stubs by method, host and path segment: a lookup visits only stubs with equal literal parts.
 ///
 /// The nodes are reference types, accessed only under the mock's lock.
 struct StubIndex {

@@ -142,7 +142,7 @@ final class FaultRun: Sendable {
   /// The run of the current test.
   @TaskLocal static var current: FaultRun?
 
-  /// How many requests a lasting fault affects: more than a client sends that limits its retries or increases their delays.
+  /// How many requests a lasting fault affects: enough for clients to give up, or to wait ever longer between retries.
   static let lasting = 15
 
   let plan: FaultPlan?

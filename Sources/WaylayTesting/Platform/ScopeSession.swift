@@ -36,8 +36,8 @@
     }
   }
 #else
-  /// The session of a scope. On Apple platforms it has no subclass to ignore invalidation, so invalidation ends it: each
-  /// use makes a session.
+  /// The session of a scope. On Apple platforms it has no subclass to ignore invalidation, so invalidation ends it:
+  /// each use makes a session.
   ///
   /// Source: https://developer.apple.com/documentation/foundation/urlsession/finishtasksandinvalidate()
   enum ScopeSession {

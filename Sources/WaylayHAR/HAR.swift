@@ -17,7 +17,7 @@
 public struct HAR: Hashable, Sendable {
   /// The version of the format.
   public var version = "1.2"
-  /// The program that created the archive.
+  /// The program that created the file.
   package var creator: Application
   /// The browser, if there was one.
   package var browser: Application?
@@ -62,7 +62,7 @@ public struct HAR: Hashable, Sendable {
     }
   }
 
-  /// A page whose requests are in an archive.
+  /// A page whose requests are in a HAR file.
   package struct Page: Hashable, Sendable {
     /// The identifier by which entries refer to the page.
     package var id: String
@@ -89,9 +89,9 @@ public struct HAR: Hashable, Sendable {
 }
 
 extension HAR {
-  /// Parses an archive.
+  /// Parses the bytes of a HAR file.
   ///
-  /// - Throws: ``HARError`` if the bytes are not JSON or not an archive. The message says where.
+  /// - Throws: ``HARError`` if the bytes are not JSON or not a HAR file. The message gives the location.
   public init(data: Data) throws {
     let json = try JSONValue(data) {
       HARError(.notJSON, "This is not JSON, so it is not an HTTP archive: \($0)", underlying: $0)
@@ -106,9 +106,9 @@ extension HAR {
     self.entries = try entries.enumerated().map { try Entry($0.element, number: $0.offset + 1) }
   }
 
-  /// Reads an archive from a file.
+  /// Reads a HAR file.
   ///
-  /// - Throws: ``HARError`` if the file cannot be read, or is not an archive.
+  /// - Throws: ``HARError`` if the file cannot be read, or is not a HAR file.
   public init(contentsOf file: URL) throws {
     let data: Data
     do { data = try Data(contentsOf: file) } catch {
@@ -119,7 +119,7 @@ extension HAR {
     }
   }
 
-  /// Returns the archive as the bytes of a file, with the oldest entries first.
+  /// Returns the bytes of a HAR file, with the oldest entries first.
   ///
   /// - Parameter isPretty: Whether to indent it, for people and for version control. Otherwise it is one line.
   public func data(isPretty: Bool = true) -> Data {
@@ -129,7 +129,7 @@ extension HAR {
     return Data(json.bytes)
   }
 
-  /// Writes the archive to a file that only its owner can read. An existing file is replaced when the new one is
+  /// Writes a HAR file that only its owner can read. An existing file is replaced when the new one is
   /// complete.
   ///
   /// - Throws: ``HARError`` if it cannot be written.

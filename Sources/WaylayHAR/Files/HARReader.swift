@@ -1,4 +1,4 @@
-/// Reads the entries of a file one by one: an archive of any size needs only the memory of its largest entry.
+/// Reads the entries of a file one by one: a HAR file of any size needs only the memory of its largest entry.
 ///
 /// ```swift
 /// var reader = try HARReader(URL(fileURLWithPath: "day.har"))
@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// For an archive of a few megabytes, ``HAR/init(contentsOf:)`` is simpler, and also gives its creator and its pages.
+/// For a HAR file of a few megabytes, ``HAR/init(contentsOf:)`` is simpler, and also gives its creator and its pages.
 public struct HARReader: ~Copyable {
   /// The limit for the part outside the entries, beyond the output of any known program.
   private static let restLimit = 16 << 20
@@ -37,7 +37,7 @@ public struct HARReader: ~Copyable {
 
   /// Returns the next entry, in the order of the file; `nil` after the last one.
   ///
-  /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early. Entries returned before
+  /// - Throws: ``HARError`` if the file cannot be read, is not a HAR file, or ends too early. Entries returned before
   ///   are valid.
   public mutating func next() throws(HARError) -> HAR.Entry? {
     guard let bytes = try nextBytes() else {

@@ -1,4 +1,4 @@
-/// Writes an archive of any size entry by entry, with the memory of one entry.
+/// Writes a HAR file of any size entry by entry, with the memory of one entry.
 ///
 /// ```swift
 /// var writer = try HARWriter(URL(fileURLWithPath: "day.har"))
@@ -18,7 +18,7 @@ public struct HARWriter: ~Copyable {
   /// Starts a file.
   ///
   /// - Parameters:
-  ///   - file: The location of the archive. The directory must exist.
+  ///   - file: The location of the file. The directory must exist.
   ///   - archive: The content besides the entries. Its own entries are written first, oldest first.
   ///   - isPretty: Whether to indent the file.
   /// - Throws: ``HARError`` if it cannot be written there.
@@ -48,7 +48,7 @@ public struct HARWriter: ~Copyable {
     do { try output.write(Data(json.take())) } catch { throw Self.error(error, file) }
   }
 
-  /// Finishes the archive, and moves it into place.
+  /// Finishes the file, and moves it into place.
   ///
   /// - Throws: ``HARError`` if it cannot be written. The file to be replaced still exists.
   public consuming func finish() throws(HARError) {

@@ -38,7 +38,7 @@ extension HAR {
   public struct Request: Hashable, Sendable {
     /// The method, such as `GET`.
     public var method: String
-    /// The URL, without its fragment. It is a string, because archives may contain invalid URLs.
+    /// The URL, without its fragment. It is a string, because HAR files may contain invalid URLs.
     public var url: String
     /// The HTTP version, such as `HTTP/1.1` or `h2`.
     public var httpVersion: String
@@ -142,7 +142,7 @@ extension HAR {
     public var mediaType: String
     /// The total number of bytes, which is larger than the kept number if only the beginning is kept.
     public var size: Int
-    /// The parts of a form, if the archive lists them.
+    /// The parts of a form, if the file lists them.
     var parameters: [Parameter] = []
     /// A comment.
     public var comment: String?

@@ -64,7 +64,7 @@ public struct Redaction: Sendable {
     return CredentialNames.isParameter(name)
   }
 
-  /// Returns the archive without secrets. A value that one exchange has under a secret name is removed from the other
+  /// Returns a copy without secrets. A value that one exchange has under a secret name is removed from the other
   /// exchanges too, if it looks like a credential: it has at least eight bytes, and not only letters and spaces.
   public func redacted(_ archive: HAR) -> HAR {
     guard isOn else { return archive }
@@ -87,7 +87,7 @@ public struct Redaction: Sendable {
   /// Returns the exchange without secrets. Values that are already redacted stay unchanged.
   public func redacted(_ entry: HAR.Entry) -> HAR.Entry { redacted([entry])[0] }
 
-  /// Reports the effects of ``redacted(_:)-(HAR)`` on an archive: how many values it replaces, the requests whose
+  /// Reports the effects of ``redacted(_:)-(HAR)``: how many values it replaces, the requests whose
   /// bodies it changes, and the bodies that it cannot read.
   ///
   /// ```swift

@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-/// The answer of a stub: a response, a failure, or a recipe for one, together with its timing.
+/// The result of a stub: a response, a failure, or a recipe for one, together with its timing.
 ///
 /// ```swift
 /// let found = MockResponse.json(["name": "Ada"]).field("ETag", "\"1\"").delay(.milliseconds(200))

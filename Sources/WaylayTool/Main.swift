@@ -57,7 +57,7 @@
   enum Main {
     static func main() {
       let text = "waylay is built with the trait CommandLineTool: swift run --traits CommandLineTool waylay"
-      FileHandle.standardError.write(Data("\(text)\n".utf8))
+      try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8))
       exit(64)
     }
   }

@@ -131,9 +131,9 @@
       guard let server else { return [:] }
       let place = "\(Self.rulesUser):\(server.secret)@127.0.0.1:\(server.port)"
       var variables = ["no_proxy": "", "NO_PROXY": ""]
-      for (name, scheme) in [("http_proxy", "http"), ("https_proxy", "http"), ("all_proxy", "socks5h")] {
-        variables[name] = "\(scheme)://\(place)"
-        variables[name.uppercased()] = "\(scheme)://\(place)"
+      for name in ["http_proxy", "https_proxy", "ws_proxy", "wss_proxy", "all_proxy"] {
+        let url = "\(name == "all_proxy" ? "socks5h" : "http")://\(place)"
+        (variables[name], variables[name.uppercased()]) = (url, url)
       }
       return variables
     }

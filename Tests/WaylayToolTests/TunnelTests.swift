@@ -111,6 +111,35 @@
       }
     }
 
+    @Test("a command that leaves a process behind ends the tunnel when it ends itself")
+    func daemon() async throws {
+      try await Tool.with { waylay in
+        let end = try await script(
+          waylay,
+          """
+          "$0" tunnel --route $route -- bash -c 'sleep 1000 >/dev/null 2>&1 & echo $! >"$0"; exit 3' "$dir/daemon"
+          echo "status $?"; kill "$(cat "$dir/daemon")" && echo "was alive"
+          """, 9)
+        #expect(end.output == "status 3\nwas alive\n", "\(end)")
+      }
+    }
+
+    @Test(
+      "standard error that is closed, full or unread changes no status",
+      arguments: ["2>&-", "2>/dev/full", "2> >(exec true)"])
+    func unwritableErrors(redirection: String) async throws {
+      try await Tool.with { waylay in
+        let end = try await script(
+          waylay,
+          """
+          "$0" tunnel --json --route $route -- bash -c 'exit 4' \(redirection); echo "status $?"
+          "$0" har to-curl "$dir/nothing.har" \(redirection); echo "status $?"
+          """, 9)
+        let statuses = end.output.split(separator: "\n").map(String.init)
+        #expect(statuses.first == "status 4" && statuses.last == "status 3", "\(end)")
+      }
+    }
+
     @Test("without a command the variables are in a file for their owner alone, which goes with the tunnel")
     func file() async throws {
       try await withOrigin { origin in

@@ -47,9 +47,12 @@
         }.utf8)
     }
 
-    /// Writes a message to standard error; write errors are ignored.
-    static func complain(_ text: String) {
-      FileHandle.standardError.write(Data("waylay: \(shown(text))\n".utf8))
+    /// Writes a message to standard error.
+    static func complain(_ text: String) { tell("waylay: \(shown(text))") }
+
+    /// Writes a line to standard error. Errors are ignored: it may be closed, full or unread.
+    static func tell(_ line: String) {
+      try? AtomicFile.write(Data("\(line)\n".utf8), to: STDERR_FILENO, "standard error")
     }
 
     /// A text without control characters and without characters that change the text direction.

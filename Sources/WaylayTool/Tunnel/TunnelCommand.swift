@@ -126,27 +126,13 @@
     }
 
     private func run(with variables: [String: String], until stop: StopSignal) async throws -> Int32 {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = command
-      process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
+      let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
         !$0.value.isEmpty || variables[$0.key] == nil
       }
-      // The terminal sends SIGINT to the whole foreground group, including the command.
-      stop.onStop { if $0 != SIGINT || tcgetpgrp(STDIN_FILENO) != getpgrp() { kill(process.processIdentifier, $0) } }
-      return try await withCheckedThrowingContinuation { continuation in
-        process.terminationHandler = { process in
-          continuation.resume(returning: process.terminationStatus + (process.terminationReason == .exit ? 0 : 128))
-        }
-        // The command inherits the signal mask and ignored signals: reset both, since this thread blocks all signals
-        // and the program ignores SIGPIPE.
-        var (none, blocked) = (sigset_t(), sigset_t())
-        pthread_sigmask(SIG_SETMASK, &none, &blocked)
-        signal(SIGPIPE, SIG_DFL)
-        do { try process.run() } catch { continuation.resume(throwing: error) }
-        signal(SIGPIPE, SIG_IGN)
-        pthread_sigmask(SIG_SETMASK, &blocked, nil)
-      }
+      let child = try ChildProcess(command, environment: environment)
+      // The terminal sends SIGINT to the child as well.
+      stop.onStop { if $0 != SIGINT || tcgetpgrp(STDIN_FILENO) != getpgrp() { child.send($0) } }
+      return await child.waitUntilExit()
     }
 
     private func say(_ tunnel: HostTunnel, _ file: URL?, _ page: URL?) throws {
@@ -156,7 +142,7 @@
         file.map { "The tunnel is at 127.0.0.1:\(ready.port). For a shell: . \($0.path)" },
       ].compactMap(\.self).joined(separator: "\n")
       let text = common.json ? String(decoding: try Output.encoded(ready), as: UTF8.self) : lines
-      if command.isEmpty { try Output.line(text) } else { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+      if command.isEmpty { try Output.line(text) } else { Output.tell(text) }
     }
 
     private struct Ready: Encodable {

@@ -76,6 +76,10 @@ public func posix_spawn_file_actions_addopen(
 public func posix_spawn_file_actions_adddup2(_: UnsafeMutablePointer<posix_spawn_file_actions_t?>!, _: Int32, _: Int32) -> Int32 { fatalError() }
 @discardableResult public func posix_spawnattr_init(_: UnsafeMutablePointer<posix_spawnattr_t?>!) -> Int32 { fatalError() }
 @discardableResult public func posix_spawnattr_destroy(_: UnsafeMutablePointer<posix_spawnattr_t?>!) -> Int32 { fatalError() }
+@discardableResult public func posix_spawnattr_setsigmask(_: UnsafeMutablePointer<posix_spawnattr_t?>!, _: UnsafePointer<sigset_t>!) -> Int32 { fatalError() }
+@discardableResult public func posix_spawnattr_setsigdefault(_: UnsafeMutablePointer<posix_spawnattr_t?>!, _: UnsafePointer<sigset_t>!) -> Int32 { fatalError() }
+public var POSIX_SPAWN_SETSIGDEF: Int32 { fatalError() }
+public var POSIX_SPAWN_SETSIGMASK: Int32 { fatalError() }
 @discardableResult public func posix_spawnattr_setflags(_: UnsafeMutablePointer<posix_spawnattr_t?>!, _: Int16) -> Int32 { fatalError() }
 @discardableResult
 public func posix_spawn(

@@ -1,0 +1,61 @@
+#if CommandLineTool
+  import Foundation
+  import WaylayCore
+
+  /// A program that this one runs, with its own standard input and output.
+  final class ChildProcess: Sendable {
+    private let id: pid_t
+    /// Whether the identifier may belong to another process by now.
+    private let isReaped = Locked(false)
+
+    /// Starts a program that is found as `env` finds it, which exits with 127 if there is none.
+    ///
+    /// The child inherits no blocked signal, and SIGPIPE terminates it.
+    init(_ command: [String], environment: [String: String]) throws {
+      #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+      #else
+        var attributes = posix_spawnattr_t()
+      #endif
+      posix_spawnattr_init(&attributes)
+      defer { posix_spawnattr_destroy(&attributes) }
+      var (none, pipe) = (sigset_t(), sigset_t())
+      sigemptyset(&none)
+      sigemptyset(&pipe)
+      sigaddset(&pipe, SIGPIPE)
+      posix_spawnattr_setsigmask(&attributes, &none)
+      posix_spawnattr_setsigdefault(&attributes, &pipe)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+      let program = "/usr/bin/env"
+      var arguments = ([program] + command).map { strdup($0) } + [nil]
+      var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+      defer { for string in arguments + variables { free(string) } }
+      var child: pid_t = 0
+      let code = posix_spawn(&child, program, nil, &attributes, &arguments, &variables)
+      guard code == 0 else { throw SystemError("posix_spawn", program, code: code) }
+      id = child
+    }
+
+    /// Sends a signal, unless the child was reaped.
+    func send(_ signal: Int32) { isReaped.withLock { if !$0 { kill(id, signal) } } }
+
+    /// Waits for the child alone, not for the processes that it leaves behind.
+    ///
+    /// - Returns: The exit status, or 128 and the number of the signal that terminated it.
+    func waitUntilExit() async -> Int32 {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread { [self] in
+          var info = siginfo_t()
+          while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+          var status: Int32 = 0
+          isReaped.withLock { isReaped in
+            isReaped = true
+            while waitpid(id, &status, 0) < 0, errno == EINTR {}
+          }
+          let signal = status & 0x7F
+          continuation.resume(returning: signal == 0 ? status >> 8 & 0xFF : 128 + signal)
+        }
+      }
+    }
+  }
+#endif

@@ -63,7 +63,13 @@ final class Quotas: Sendable {
     while goesOn {
       // Entries stored while the list is read may be counted twice, but never missed.
       state.withLock { $0.bytes[index] = 0 }
-      let entries = (try? await store.list(EntryFilter(quota.part))) ?? []
+      guard let entries = try? await store.list(EntryFilter(quota.part)) else {
+        // Unknown: the next entry of the part counts it again.
+        return state.withLock { state in
+          state.bytes[index] = nil
+          state.trimming.remove(index)
+        }
+      }
       var total = entries.reduce(0) { $0 + $1.storedBytes }
       if total > quota.bytes {
         let candidates = entries.filter { !$0.details.isPinned && !$0.isNote }.sorted {

@@ -1,4 +1,4 @@
-/// An error while matching, resolving or routing a host, with everything known about it.
+/// An error while matching, resolving or routing a host, with its context.
 ///
 /// An app finds it beneath the `URLError` of a failed task:
 ///
@@ -59,9 +59,9 @@ extension ErrorCode where Domain == HostError {
   ///
   /// Publish a list with a later date in `expires`; check the clock of this machine.
   public static var listExpired: Self { Self("listExpired") }
-  /// A file of cached addresses, or of the newest list, is not trusted: other users may have written it.
+  /// The file of the cache, or of the newest list, is not trusted: other users may have written it.
   ///
-  /// Make the file the user's own and writable by nobody else, or remove it.
+  /// Make the file belong to the user, writable by its owner alone, or remove it.
   public static var fileRefused: Self { Self("fileRefused") }
   /// The resolver does not know the host, without saying that it does not exist; the next resolver is asked.
   ///
@@ -82,11 +82,11 @@ extension ErrorCode where Domain == HostError {
   public static var resolverTimedOut: Self { Self("resolverTimedOut") }
   /// The settings of a resolver are invalid.
   ///
-  /// Correct what the message names, usually the URL; if the URL's host is a name, give addresses for the resolver.
+  /// Correct the setting in the message, usually the URL; if the URL's host is a name, give addresses for the resolver.
   public static var invalidResolver: Self { Self("invalidResolver") }
   /// A DNS message is malformed.
   ///
-  /// Something in between rewrites DNS, or the URL is not a DNS resolver: try another one.
+  /// A device on the path rewrites DNS, or the URL is not a DNS resolver: try another one.
   public static var malformedResponse: Self { Self("malformedResponse") }
   /// The answer contains only addresses that a public name must not have (DNS rebinding).
   ///
@@ -154,19 +154,19 @@ extension HostError {
     ].contains(code)
   }
 
-  /// A text that the core does not take for a host, an address or a pattern.
+  /// Converts the core's error about an invalid host, address or pattern.
   init(_ error: WaylayError, host: String) {
     self.init(.invalidName, error.message, host: host)
   }
 
-  /// The same error about a request.
+  /// Returns the same error with the URL and the ID of a request.
   func about(_ request: InterceptedRequest) -> HostError {
     var error = self
     (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
     return error
   }
 
-  /// As an app sees it.
+  /// Wraps the error in a `URLError`.
   func urlError(_ code: URLError.Code, of request: InterceptedRequest) -> URLError {
     let error = about(request)
     return URLError(

@@ -39,17 +39,18 @@ public final class HostRewriter: RequestInterceptor {
   let reporter: HostReporter
   private let transports = Locked<[KnownTransport]>([])
 
-  /// Unchecked: what it holds is a transport, and those are Sendable.
+  /// Unchecked: every `Transport` is Sendable; `weak` needs `AnyObject`.
   private struct KnownTransport: @unchecked Sendable {
     weak var transport: AnyObject?
   }
 
-  /// Makes a rewriter from a table of hosts and addresses that stands in the program: see `HostPattern` and
-  /// ``HostEndpoint`` for the syntax. The policy is ``Policy/prefer``.
+  /// Makes a rewriter from a literal table of hosts and addresses: see `HostPattern` and ``HostEndpoint`` for the
+  /// syntax. The policy is ``Policy/prefer``.
   ///
-  /// It means what ``HostRules/init(_:)-([String:[String]])`` makes of it, which throws for a table from elsewhere.
+  /// For a table from a file or a server, use ``HostRules/init(_:)-([String:[String]])``, which throws if the table is
+  /// invalid.
   ///
-  /// - Precondition: The table is valid. The message of the failure names the entry and what is wrong with it.
+  /// - Precondition: The table is valid. The failure message names the invalid entry and the reason.
   public convenience init(_ table: [String: [String]]) {
     do {
       self.init(rules: try HostRules(table))
@@ -65,7 +66,7 @@ public final class HostRewriter: RequestInterceptor {
   ///   - resolver: The resolver for hosts whose rule has no addresses. A ``ResolutionCache`` is used directly; any
   ///     other resolver gets one in front.
   ///   - policy: How strictly to route, and how to try addresses.
-  ///   - logger: The logger for attempts: suspected hijacks at `.warning`, the others at `.debug`.
+  ///   - logger: The logger for attempts: suspected hijacks at `.warning`, all other attempts at `.debug`.
   ///     Default: none.
   ///   - clock: The clock for deadlines and bans.
   public init(
@@ -103,7 +104,7 @@ public final class HostRewriter: RequestInterceptor {
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    // A route that somebody has set already is theirs.
+    // Keep a route that an earlier interceptor has set.
     guard request.route == nil, let authority = Self.authority(of: request.url) else { return try await next(request) }
     let plan: Plan
     do {
@@ -124,7 +125,7 @@ public final class HostRewriter: RequestInterceptor {
       do {
         return try await load(plan, request, next, authority, transport)
       } catch  where health.epoch != plan.epoch && Failover.allowsAnotherTry(after: error, of: request) {
-        // The network has changed meanwhile: what failed in the old one is tried in the new one.
+        // The network has changed meanwhile: try again in the new network.
         guard let plan = try await self.plan(for: authority) else { throw error }
         return try await load(plan, request, next, authority, transport)
       }
@@ -134,7 +135,7 @@ public final class HostRewriter: RequestInterceptor {
     }
   }
 
-  /// Tries the addresses; should the request's own timeout expire meanwhile, its error lists them.
+  /// Tries the addresses. If the request's own timeout expires meanwhile, the error lists the attempts.
   private func load(
     _ plan: Plan, _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority,
     _ transport: (any Transport)?
@@ -147,7 +148,7 @@ public final class HostRewriter: RequestInterceptor {
         reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: authority.host)
       }, start: clock.time(), epoch: plan.epoch)
     next.onTimeout(failover.timeoutError)
-    // A load that has timed out still has to say what was tried.
+    // After a timeout the handler must stay: it lists the attempts.
     defer { if !Task.isCancelled { next.onTimeout(nil) } }
     return try await failover.load(plan.ranking.entries)
   }
@@ -160,7 +161,7 @@ public final class HostRewriter: RequestInterceptor {
   /// The time of the rewriter's clock.
   package var now: Duration { clock.time() }
 
-  /// Keeps a weak reference to a transport, for when the network changes.
+  /// Keeps a weak reference to a transport, to close its connections when the network changes.
   package func remember(_ transport: any Transport) {
     guard type(of: transport) is AnyClass else { return }
     let object = transport as AnyObject
@@ -173,10 +174,10 @@ public final class HostRewriter: RequestInterceptor {
 
   /// Tells the rewriter that the network has changed: it clears bans and measured times, restarts the cache's lookups,
   /// and closes all connections of the transports that have carried its requests, including those to other hosts,
-  /// because they receive nothing more.
+  /// because these connections are dead.
   ///
-  /// Requests in progress are sent again if they may be; others fail with `networkConnectionLost`. Call this method
-  /// when the device has changed networks; on Apple platforms an `NWPathMonitor` reports that.
+  /// Requests in progress are sent again if they may be repeated; the rest fail with `networkConnectionLost`. Call this
+  /// method when the device has changed networks; on Apple platforms an `NWPathMonitor` reports that.
   public func networkChanged() {
     health.networkChanged()
     for known in transports.withLock({ $0 }) { (known.transport as? any Transport)?.closeConnections() }
@@ -185,7 +186,7 @@ public final class HostRewriter: RequestInterceptor {
 
   /// The events from now on.
   ///
-  /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
+  /// - Parameter limit: The number of events buffered for a slow reader; beyond it, the oldest events are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<HostEvent> {
     reporter.hub.subscribe(bufferingNewest: limit)
   }
@@ -203,17 +204,17 @@ public final class HostRewriter: RequestInterceptor {
 // MARK: - The addresses of a host
 
 extension HostRewriter {
-  /// Where a request would go.
+  /// The route of a request.
   struct Plan: Sendable {
     let rule: HostRule
     let ranking: Ranking
-    /// Which network it is for.
+    /// The network (epoch of the health records) that the plan is for.
     let epoch: Int
   }
 
-  /// The addresses of a host in the order in which they are tried; `nil` when its requests are left alone.
+  /// The addresses of a host in the order of the attempts; `nil` if the rules leave the host alone.
   ///
-  /// - Throws: ``HostError`` when there should be addresses and are none.
+  /// - Throws: ``HostError`` if the host is routed and has no address.
   func plan(for authority: HostAuthority) async throws -> Plan? {
     guard let rule = ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else { return nil }
     var found = CachedResolution(
@@ -245,13 +246,13 @@ extension HostRewriter {
 // MARK: - Without addresses
 
 extension HostRewriter {
-  /// The rules or the resolvers have no address for the request.
+  /// Handles a request for which neither the rules nor the resolver have an address.
   func withoutAddresses(
     _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority, _ error: HostError
   ) async throws -> InterceptedResponse {
     reporter.count { $0.requests += 1 }
     reporter.happened(.unresolved, request: request, host: authority.host, error: error)
-    // A missing resolver is no failure of the network: nothing is dialled on a guess.
+    // A missing resolver is a configuration error: no fallback.
     guard policy.allowsSystem, error.code != .noResolver else {
       failed(request, authority, error)
       throw error.urlError(.cannotFindHost, of: request)
@@ -259,7 +260,7 @@ extension HostRewriter {
     return try await systemFallback(request, next, authority, error)
   }
 
-  /// The transport cannot dial addresses.
+  /// Handles a transport that cannot dial given addresses.
   func incapable(
     _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority,
     _ transport: any Transport
@@ -338,7 +339,7 @@ extension HostRewriter: GuardingInterceptor {
   /// the system's resolver, or fails under ``Policy/require``. Both are reported, because the task itself cannot say
   /// why.
   public func validate(webSocket request: URLRequest) throws {
-    // Asked about a host that a rule routes: `canInit` has said so.
+    // `canInit` has confirmed that a rule routes the host.
     guard let authority = Self.authority(ofWebSocket: request.url) else { return }
     let isRefused = !policy.allowsSystem
     let error = HostError(

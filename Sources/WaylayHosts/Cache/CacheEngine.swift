@@ -1,12 +1,11 @@
-/// The lookups of a cache that are under way, and their callers. Its tasks and the cache hold it; it ends with the
-/// cache.
+/// The lookups of a cache that are in flight, and their callers. The cache and the lookup tasks hold the engine.
 final class CacheEngine: Sendable {
-  /// A lookup that is under way.
+  /// A lookup in flight.
   struct Flight {
     let number: Int
     let task: Task<Void, Never>
     var waiters: [ObjectIdentifier: Promise<CachedResolution>] = [:]
-    /// Whether it goes on when nobody waits.
+    /// Whether the lookup continues after its last waiter was cancelled.
     var isBackground: Bool
   }
 
@@ -55,7 +54,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Waits for a lookup, but not for long: then the stale answer is used, and the lookup continues in the background.
+  /// Waits for a lookup up to `staleDelay`; then uses the stale answer, and the lookup continues in the background.
   private func wait(for query: HostAuthority, orUse stale: CachedResolution) async throws -> CachedResolution {
     let answer = try await clock.value(within: options.staleDelay) {
       try await self.wait(for: query, isBackground: true)
@@ -65,7 +64,7 @@ final class CacheEngine: Sendable {
     return stale
   }
 
-  /// Waits for the lookup of a host that is under way, or begins one.
+  /// Joins the lookup of a host that is in flight, or starts one.
   private func wait(for query: HostAuthority, isBackground: Bool) async throws -> CachedResolution {
     let promise = Promise<CachedResolution>()
     return try await promise.valueUnlessCancelled {
@@ -80,7 +79,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// A caller is cancelled; the last one ends the lookup.
+  /// Removes a cancelled caller; cancels the lookup if no caller is left.
   private func giveUp(_ promise: Promise<CachedResolution>, _ query: HostAuthority) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard state.flights[query]?.waiters.removeValue(forKey: ObjectIdentifier(promise)) != nil,
@@ -92,7 +91,7 @@ final class CacheEngine: Sendable {
     task?.cancel()
   }
 
-  /// Begins the lookup of a host, unless it is under way.
+  /// Starts the lookup of a host, unless one is in flight.
   func start(_ query: HostAuthority, isBackground: Bool, _ state: inout State) {
     guard !state.isStopped else { return }
     if isBackground { state.flights[query]?.isBackground = true }
@@ -102,7 +101,8 @@ final class CacheEngine: Sendable {
       number: state.numbers, task: begin(query, state.numbers), isBackground: isBackground)
   }
 
-  /// Detached, because a lookup serves many loads: it must not be taken for a part of the one that began it.
+  /// Detached, because a lookup serves many loads: it must not inherit the priority and the task-locals of the first
+  /// one.
   private func begin(_ query: HostAuthority, _ number: Int) -> Task<Void, Never> {
     Task.detached { [self] in
       do {
@@ -156,8 +156,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Lookups that began in the old network may wait for what does not come any more: they begin anew, for those who
-  /// wait.
+  /// Restarts all lookups in flight: those of the old network may never receive a reply. The waiters are kept.
   func networkChanged() {
     resolver.networkChanged()
     let now = clock.time()
@@ -176,7 +175,7 @@ final class CacheEngine: Sendable {
     prefetch(Array(state.withLock { $0.table.pinned }))
   }
 
-  /// Ends everything that is under way; callers that still wait get a `CancellationError`.
+  /// Cancels all lookups; their waiters get a `CancellationError`.
   func stop() {
     let (tasks, waiters) = state.withLock { state in
       state.isStopped = true
@@ -195,7 +194,7 @@ final class CacheEngine: Sendable {
 }
 
 extension CacheEngine {
-  /// Looks hosts up now, and again before their answers expire.
+  /// Looks up the hosts now, and refreshes each answer before it expires.
   func prefetch(_ queries: [HostAuthority]) {
     let old = state.withLock { state in
       defer { state.prefetching = nil }
@@ -206,7 +205,7 @@ extension CacheEngine {
     guard !queries.isEmpty, startDue() != nil else { return }
     state.withLock { state in
       guard !state.isStopped else { return }
-      // The task holds the engine only while it works: it ends with it.
+      // Weak while it sleeps: the task must not keep the engine alive.
       state.prefetching = Task.detached { [weak self, clock] in
         while let pause = self?.startDue() {
           guard (try? await clock.sleep(pause)) != nil else { return }
@@ -215,7 +214,7 @@ extension CacheEngine {
     }
   }
 
-  /// Begins the lookups that are due. Returns the time until the next; `nil` when there is none to come.
+  /// Starts the due lookups. Returns the time until the next one; `nil` if the prefetch list is empty.
   private func startDue() -> Duration? {
     let now = clock.time()
     return state.withLock { state in
@@ -225,7 +224,7 @@ extension CacheEngine {
         var due = state.table.due(query, at: now)
         if due <= now {
           start(query, isBackground: true, &state)
-          // When it will be due next is known once the answer is there.
+          // The lookup sets the next due time when it ends; until then, check once a second.
           due = now + .seconds(1)
         }
         pause = min(pause, due - now)
@@ -236,7 +235,7 @@ extension CacheEngine {
 }
 
 extension CacheEngine {
-  /// What is written: version, then each answer with the date it was given.
+  /// The content of the file: the version, then each answer with its date.
   private struct Content: Codable {
     var version = 1
     var entries: [Record]
@@ -249,15 +248,15 @@ extension CacheEngine {
       let stored: Double
       /// In seconds.
       let lifetime: Double
-      /// As ``HostEndpoint`` reads them.
+      /// In the syntax of ``HostEndpoint``.
       let endpoints: [String]
     }
   }
 
-  /// The most bytes that are decoded: a larger file was not written by a cache.
+  /// The maximum size of the file in bytes. A cache never writes a larger one.
   private static let maximumSize = 16 << 20
 
-  /// Reads the file. One that cannot be understood is ignored, with a line in the log.
+  /// Reads the file. A malformed file is ignored and logged.
   func load() {
     guard let file = options.file else { return }
     do {
@@ -276,7 +275,7 @@ extension CacheEngine {
 
   private static func load(_ record: Content.Record, into table: inout CacheTable, now: Duration, date: Date) {
     let age = date.timeIntervalSince1970 - record.stored
-    // A record of the future says that a clock was wrong: nobody knows how old it is.
+    // A date in the future means that a clock was wrong: the age of the record is unknown.
     guard let host = try? HostName(record.host), !host.isAddress, record.lifetime > 0, age >= 0, age < 1e9 else {
       return
     }
@@ -289,7 +288,7 @@ extension CacheEngine {
     table.store(resolution, for: query, stored: now - .seconds(age), lifetime: lifetime)
   }
 
-  /// Writes the file a second from now, so that the answers of a start are one file.
+  /// Schedules a write of the file in one second: the answers at launch are written together.
   func saveSoon(_ state: inout State) {
     guard options.file != nil, state.saving == nil, !state.isStopped else { return }
     state.saving = Task.detached { [weak self, clock] in

@@ -1,12 +1,12 @@
-/// What a cache knows, and what that is worth at a time: a value without I/O.
+/// The cached answers and failures, with their freshness at a given time. A value without I/O.
 struct CacheTable: Sendable {
-  /// What there is for a query.
+  /// The result of a cache lookup.
   enum Lookup: Sendable {
-    /// An answer to use, and whether it is time to look it up again in the background.
+    /// A usable answer, and whether to refresh it in the background.
     case use(CachedResolution, refresh: Bool)
-    /// The lookup failed a moment ago.
+    /// The lookup failed recently.
     case fail(HostError)
-    /// Nothing but, perhaps, an answer whose time is over.
+    /// No fresh answer: look the host up; the fallback is an expired answer.
     case ask(fallback: CachedResolution?)
   }
 
@@ -14,9 +14,9 @@ struct CacheTable: Sendable {
     var resolution: HostResolution
     var stored: Duration
     var expires: Duration
-    /// When to look it up again though it is still good.
+    /// When a fresh answer is due for a refresh.
     var refreshes: Duration
-    /// Until when it is used, though its time is over, without another lookup.
+    /// Until when the expired answer is used without another lookup.
     var usedStaleUntil: Duration?
     var lastUse: UInt64
   }
@@ -30,7 +30,7 @@ struct CacheTable: Sendable {
   private(set) var entries: [HostAuthority: Entry] = [:]
   private var failures: [HostAuthority: Failure] = [:]
   private var uses: UInt64 = 0
-  /// What is never dropped for others.
+  /// The prefetched hosts: never evicted.
   var pinned: Set<HostAuthority> = []
 
   init(_ options: ResolutionCache.Options) {
@@ -72,10 +72,10 @@ struct CacheTable: Sendable {
     if entries.count > options.capacity { evict() }
   }
 
-  /// Notes that a lookup failed. Returns the answer that is to be used in spite of it.
+  /// Records a failed lookup. Returns the expired answer to use instead, if any.
   mutating func fail(_ error: HostError, for query: HostAuthority, at now: Duration) -> CachedResolution? {
     if error.code == .noSuchHost {
-      // An answer too: the host is gone, and what was known of it is wrong (RFC 8767, section 4).
+      // A negative answer: the host does not exist, which overrides the cached answer (RFC 8767, section 4).
       entries[query] = nil
       remember(
         error, for: query, until: now + (error.timeToLive ?? .zero).clamped(to: options.negativeTimeToLive), at: now)
@@ -91,12 +91,12 @@ struct CacheTable: Sendable {
     return nil
   }
 
-  /// Notes that a stale answer was used because a lookup takes long: the next to ask does not wait again.
+  /// Records that a stale answer was used because a lookup is slow: later callers use it at once.
   mutating func usedStale(_ query: HostAuthority, at now: Duration) {
     entries[query]?.usedStaleUntil = now + options.staleTimeToLive
   }
 
-  /// Forgets what another network may answer differently.
+  /// Removes the answers that may differ in another network.
   mutating func flush(at now: Duration) {
     failures = [:]
     guard options.keepsStaleAcrossNetworks else { return entries = [:] }
@@ -111,7 +111,7 @@ struct CacheTable: Sendable {
     failures[query] = nil
   }
 
-  /// When a pinned query wants to be looked up: now, or later.
+  /// When to refresh a pinned query: now, or later.
   func due(_ query: HostAuthority, at now: Duration) -> Duration {
     if let entry = entries[query] { return entry.refreshes }
     return failures[query]?.until ?? now
@@ -119,12 +119,12 @@ struct CacheTable: Sendable {
 
   private mutating func remember(_ error: HostError, for query: HostAuthority, until: Duration, at now: Duration) {
     if failures.count >= options.capacity { failures = failures.filter { $0.value.until > now } }
-    // Failures cost little to find out again: rather forget them all than keep more of them than answers.
+    // Failures are cheap to find again: clear them all rather than keep more failures than answers.
     if failures.count >= options.capacity { failures = [:] }
     failures[query] = Failure(error: error, until: until)
   }
 
-  /// Drops an eighth, so that the next answers find room without another look at all of them.
+  /// Evicts an eighth of the entries, so that not every insertion scans the table.
   private mutating func evict() {
     let goal = options.capacity - options.capacity / 8
     let oldest = entries.filter { !pinned.contains($0.key) }.sorted { $0.value.lastUse < $1.value.lastUse }

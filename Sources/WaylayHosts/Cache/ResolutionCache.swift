@@ -1,4 +1,4 @@
-/// Caches the answers of a resolver, so that hardly any request waits for one.
+/// Caches the answers of a resolver, so that few requests wait for a lookup.
 ///
 /// ```swift
 /// var options = ResolutionCache.Options()
@@ -7,13 +7,13 @@
 /// cache.prefetch([try HostName("api.example.com")])
 /// ```
 ///
-/// The cache uses answers as long as their server says, within limits, and looks them up again in the background before
-/// they expire. If no lookup succeeds, it uses an expired answer (RFC 8767). Concurrent lookups of the same host are
-/// one; a caller that stops waiting does not affect the others, and the lookup ends when nobody waits for it. The cache
-/// also remembers that a host does not exist.
+/// The cache uses an answer for as long as its server allows, within limits, and looks the host up again in the
+/// background before the answer expires. If every lookup fails, the cache uses the expired answer (RFC 8767).
+/// Concurrent lookups of the same host are coalesced: a cancelled caller does not affect the other callers, and the
+/// cancellation of the last caller cancels the lookup. The cache also remembers that a host does not exist.
 ///
-/// The cache ends with its last reference, and with it every lookup in progress. Do not put a cache in front of
-/// another: it would keep answers too long.
+/// Releasing the last reference to the cache cancels every lookup in progress. Do not put a cache in front of another
+/// one: it would keep answers too long.
 public final class ResolutionCache: HostResolver {
   private let engine: CacheEngine
 
@@ -32,14 +32,14 @@ public final class ResolutionCache: HostResolver {
   /// The name of the underlying resolver.
   public var name: String { engine.resolver.name }
 
-  /// The answer that is available without waiting, if any; it is looked up again in the background when due. Also `nil`
-  /// for a host whose lookup failed: ``lookUp(_:)`` throws that error, without waiting either.
+  /// The answer that is available without waiting, if any; a due answer is refreshed in the background. Also `nil` for
+  /// a host whose lookup failed recently: ``lookUp(_:)`` then throws that error at once.
   func cached(_ authority: HostAuthority) -> CachedResolution? { engine.cached(authority) }
 
   /// The names that may have private addresses.
   var privateHosts: [HostPattern] { engine.options.privateHosts }
 
-  /// The cached answer, or that of the resolver.
+  /// Returns the cached answer, or that of the resolver.
   func lookUp(_ authority: HostAuthority) async throws -> CachedResolution {
     try await engine.lookUp(authority)
   }
@@ -71,26 +71,26 @@ public final class ResolutionCache: HostResolver {
   public func save() throws { try engine.save() }
 }
 
-/// An answer as a cache gives it.
+/// An answer of the cache.
 struct CachedResolution: Sendable, Hashable {
   let resolution: HostResolution
   /// The time since the resolver gave the answer; `nil` for the addresses of a rule.
   let age: Duration?
-  /// Whether the answer has expired, and is used because nothing better is available (RFC 8767).
+  /// Whether the answer has expired and is used because no fresh one is available (RFC 8767).
   let isStale: Bool
-  /// Whether the answer was cached, so that no resolver had to be waited for.
+  /// Whether the answer came from the cache, without waiting for the resolver.
   let isCached: Bool
 }
 
 extension ResolutionCache {
-  /// The options of a cache. The default values are those recommended by the RFCs; there is hardly a reason to change
-  /// them outside tests.
+  /// The options of a cache. The default values are those that the RFCs recommend; outside of tests, there is rarely a
+  /// reason to change them.
   public struct Options: Sendable {
-    /// The minimum and maximum time to use an answer, whatever its server says.
+    /// The minimum and maximum time to use an answer, regardless of the time that its server allows.
     public var timeToLive: ClosedRange<Duration> = .seconds(10)...(.seconds(60 * 60))
     /// The minimum and maximum time to remember that a host does not exist (RFC 2308, section 5).
     public var negativeTimeToLive: ClosedRange<Duration> = .seconds(10)...(.seconds(5 * 60))
-    /// How long not to repeat a failed lookup if there is no other answer.
+    /// How long not to repeat a failed lookup if no cached answer exists.
     public var failureTimeToLive = Duration.seconds(5)
     /// The fraction of its lifetime after which an answer in use is looked up again in the background; `nil` for never.
     public var refreshFraction: Double? = 0.75
@@ -105,17 +105,18 @@ extension ResolutionCache {
     public var keepsStaleAcrossNetworks = false
     /// The maximum number of answers kept; the least recently used are removed first. Failed lookups count separately.
     public var capacity = 1_000
-    /// The public names that may have private, loopback and other special addresses, because they are yours; `*` stands
-    /// for all. Other public names lose such addresses, and an answer without any others is an error: in a DNS
-    /// rebinding attack, a name that anybody can register leads into a private network.
+    /// The public names that may have private, loopback and other special addresses, because you own them; `*` allows
+    /// all names. The cache removes such addresses from the answers for other public names; if no address is left, the
+    /// lookup fails. Otherwise an attacker who registers a name could lead the app into a private network (DNS
+    /// rebinding).
     ///
     /// Names that are not public (single labels and names below `local`, `localhost`, `internal` and `home.arpa`) may
     /// always have them, and so may the hosts of a rule with addresses.
     public var privateHosts: [HostPattern] = []
     /// The file that keeps answers for the app's next launch; `nil` for none. Only its owner can read it. A file that
-    /// belongs to another user, or that others may write, is ignored with a warning.
+    /// belongs to another user, or is writable by other users, is ignored with a warning.
     public var file: URL?
-    /// The logger for what the cache ignores, such as a damaged file.
+    /// The logger for ignored input, such as a damaged file.
     public var logger: Logger?
 
     /// Makes the default options.

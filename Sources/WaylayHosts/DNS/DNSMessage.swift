@@ -1,6 +1,6 @@
 /// A DNS message (RFC 1035, section 4).
 struct DNSMessage: Hashable, Sendable {
-  /// What an answer repeats of its query; zero over HTTPS (RFC 8484, section 4.1).
+  /// The ID that the answer repeats from its query; zero over HTTPS (RFC 8484, section 4.1).
   var id: UInt16 = 0
   var flags = Flags()
   var questions: [DNSQuestion] = []
@@ -25,14 +25,14 @@ struct DNSMessage: Hashable, Sendable {
 }
 
 extension DNSMessage {
-  /// The bytes of a query as a client sends it: recursion wanted, room for a large answer, and filled up to a multiple
-  /// of 128 bytes, so that its length does not tell the name (RFC 8467, section 4.1).
+  /// Encodes a query of a stub resolver: recursion desired, a large answer accepted, and padded to a multiple of 128
+  /// bytes, so that its length does not reveal the name (RFC 8467, section 4.1).
   static func query(_ name: DNSName, _ type: DNSRecord.Kind) -> [UInt8] {
     func word(_ value: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)] }
     // Id 0, the flag RD, one question, one additional record.
     let header: [UInt8] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
     let question = name.wire + [0] + word(Int(type.rawValue)) + word(Int(DNSRecord.internet))
-    // An OPT record; its class is the size of answer that is taken (RFC 6891, section 6.1.2), its option 12 is padding.
+    // An OPT record; its class is the accepted size of the answer (RFC 6891, section 6.1.2), its option 12 is padding.
     let option = [0] + word(Int(DNSRecord.Kind.opt.rawValue)) + word(4096) + [0, 0, 0, 0]
     let padding = 127 - (header.count + question.count + option.count + 6 + 127) % 128
     return header + question + option + word(padding + 4) + word(12) + word(padding)
@@ -40,7 +40,7 @@ extension DNSMessage {
   }
 }
 
-/// What is asked for.
+/// The question of a query.
 struct DNSQuestion: Hashable, Sendable {
   var name: DNSName
   var type: DNSRecord.Kind
@@ -70,28 +70,28 @@ struct DNSRecord: Hashable, Sendable {
     static let https = Kind(rawValue: 65)
   }
 
-  /// What a record says.
+  /// The data of a record.
   enum Content: Hashable, Sendable {
     /// A and AAAA.
     case address(HostAddress)
     /// CNAME.
     case alias(DNSName)
-    /// SOA: how long it may be taken for granted that a name does not exist (RFC 2308, section 4), in seconds.
+    /// SOA: its last number limits how long the absence of a name may be cached (RFC 2308, section 4), in seconds.
     case authority(server: DNSName, mailbox: DNSName, numbers: [UInt32])
     /// HTTPS.
     case service(ServiceBinding)
-    /// Any other, and one whose content breaks its format.
+    /// Another type, or malformed data.
     case opaque([UInt8])
   }
 }
 
-/// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are
-/// (RFC 1035, section 2.3.3).
+/// A domain name as in DNS messages: labels in lower case, so that equal names have equal bytes (RFC 1035, section
+/// 2.3.3).
 struct DNSName: Hashable, Sendable {
-  /// Length and bytes of each label, which are of legal length, without the empty label at the end.
+  /// Length and bytes of each label, without the empty label at the end. Each label has a legal length.
   let wire: [UInt8]
 
-  /// The empty name.
+  /// The root name.
   static let root = DNSName(wire: [])
 }
 
@@ -157,7 +157,7 @@ extension DNSMessage {
     id = try reader.word()
     flags = Flags(rawValue: try reader.word())
     let counts = try (0..<4).map { _ in Int(try reader.word()) }
-    // Each takes some bytes at least: a count that cannot be true is refused before anything is read.
+    // Each record has a minimum size: reject impossible counts before reading any record.
     guard counts[0] * 5 + (counts[1] + counts[2] + counts[3]) * 11 <= reader.remaining else {
       throw DNSReader.truncated
     }
@@ -177,7 +177,7 @@ extension DNSRecord {
     type = Kind(rawValue: try reader.word())
     recordClass = try reader.word()
     let seconds = try reader.long()
-    // The highest bit makes it zero (RFC 2181, section 8). In an OPT record the field holds something else.
+    // A value with the highest bit set counts as zero (RFC 2181, section 8). An OPT record uses the field otherwise.
     timeToLive = type == .opt || seconds < 1 << 31 ? seconds : 0
     let (type, isInternet) = (type, recordClass == Self.internet)
     let count = Int(try reader.word())
@@ -190,7 +190,7 @@ extension DNSRecord {
 }
 
 extension DNSRecord.Content {
-  /// Reads the content of a type that is known; `nil` for one that is not.
+  /// Reads the data of a known type; `nil` for other types.
   fileprivate init?(_ type: DNSRecord.Kind, from reader: inout DNSReader) throws {
     switch type {
     case .a, .aaaa:
@@ -213,11 +213,11 @@ extension DNSRecord.Content {
   }
 }
 
-/// Reads the parts of a DNS message one after the other. Whatever the bytes are: it throws, and does not trap.
+/// A cursor over the bytes of a DNS message. Malformed bytes throw; no input traps.
 struct DNSReader {
   private let bytes: [UInt8]
   private(set) var position = 0
-  /// Where the part ends that is being read.
+  /// The end of the current part.
   private var end: Int
 
   init(_ bytes: [UInt8]) {
@@ -247,7 +247,7 @@ struct DNSReader {
     return bytes[position..<(position + count)]
   }
 
-  /// Reads a part of known length with a reader of its own; names in it may still point to what came before.
+  /// Reads a part of known length with its own reader; names in it may still point to earlier bytes of the message.
   mutating func part<Result>(_ count: Int, _ body: (inout DNSReader) throws -> Result) throws -> Result {
     guard count >= 0, remaining >= count else { throw Self.truncated }
     var part = self
@@ -258,13 +258,13 @@ struct DNSReader {
 
   /// Reads a name.
   ///
-  /// A pointer leads to a place before the labels it follows (RFC 1035, section 4.1.4), so that it cannot lead in a
-  /// circle; and few follow each other, so that a message of pointers costs no more time than its length allows.
+  /// A pointer leads to a place before the labels that contain it (RFC 1035, section 4.1.4), so no loop is possible.
+  /// The number of consecutive pointers is limited, so the time stays proportional to the length of the message.
   mutating func name(allowsPointers: Bool = true) throws -> DNSName {
     var wire: [UInt8] = []
     var cursor = position
     var segment = position
-    /// Where the name ends in the part itself: after its first pointer, or after its last label.
+    /// The end of the name in the part itself: after its first pointer, or after its last label.
     var after: Int?
     var jumps = 0
     while true {

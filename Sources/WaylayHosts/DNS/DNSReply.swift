@@ -1,23 +1,23 @@
-/// What an answer says about the name that was asked for, and nothing else that may be in it.
+/// The part of an answer that concerns the queried name; everything else is ignored.
 struct DNSReply: Sendable {
-  /// What the name is called in the end: itself, or what its aliases lead to.
+  /// The canonical name: the queried name, or the end of its alias chain.
   var name: DNSName
-  /// The records of that name and of the type that was asked for.
+  /// The records of the canonical name with the queried type.
   var records: [DNSRecord]
-  /// The lowest time to live on the way, in seconds; of an empty answer, how long it may be taken for granted.
+  /// The lowest time to live along the alias chain, in seconds; for an empty answer, how long to cache the absence.
   var timeToLive: UInt32
-  /// Whether there is no such name, rather than no record of the type.
+  /// Whether the name does not exist (NXDOMAIN), as opposed to a name without records of the type.
   var isNameMissing: Bool
 }
 
 extension DNSReply {
-  /// The most aliases that are followed.
+  /// The maximum length of an alias chain.
   private static let maximumAliases = 16
 
-  /// Reads the answer to a question.
+  /// Extracts the reply to a question.
   ///
-  /// - Throws: `HostError`: `malformedResponse` when it is none to that question, `resolverFailed` when the server says
-  ///   that it failed.
+  /// - Throws: `HostError`: `malformedResponse` if the message does not answer the question, `resolverFailed` if the
+  ///   server reports a failure.
   init(to question: DNSQuestion, id: UInt16 = 0, in message: DNSMessage) throws {
     func refuse(_ reason: String, _ code: HostError.Code = .malformedResponse) -> HostError {
       HostError(code, "The answer to \(question.name) cannot be used: \(reason).", host: question.name.description)
@@ -33,8 +33,7 @@ extension DNSReply {
     }
     var current = question.name
     var lowest = UInt32.max
-    // Aliases are followed inside of the answer only, in whatever order they stand; what is said of other names does
-    // not count.
+    // Follow aliases inside the answer only, in any order of records; records of other names are ignored.
     for _ in 0...Self.maximumAliases {
       let own = message.answers.filter { $0.name == current && $0.recordClass == DNSRecord.internet }
       let records = own.filter { $0.type == question.type }
@@ -57,7 +56,7 @@ extension DNSReply {
     records.compactMap { if case .address(let address) = $0.data { address } else { nil } }
   }
 
-  /// The services, the preferred one first; none at all when one of them breaks the format (RFC 9460, section 2.2).
+  /// The services in order of priority; empty if one of them is malformed (RFC 9460, section 2.2).
   var services: [ServiceBinding] {
     var services: [ServiceBinding] = []
     for record in records {
@@ -67,8 +66,8 @@ extension DNSReply {
     return services.sorted { $0.priority < $1.priority }
   }
 
-  /// The lower of the SOA record's own time and its last number (RFC 2308, section 5); zero without one that is above
-  /// the name.
+  /// The lower of the SOA record's time to live and its last number (RFC 2308, section 5); zero unless the record
+  /// belongs to the name or to a parent of it.
   private static func negativeTimeToLive(of message: DNSMessage, for name: DNSName) -> UInt32 {
     for record in message.authorities where record.type == .soa && name.isAtOrBelow(record.name) {
       if case .authority(_, _, let numbers) = record.data, let minimum = numbers.last {
@@ -80,7 +79,7 @@ extension DNSReply {
 }
 
 extension DNSName {
-  /// Whether it is the other name, or below it.
+  /// Whether the name equals the other one, or is a subdomain of it.
   func isAtOrBelow(_ other: DNSName) -> Bool {
     var rest = wire[...]
     while rest.count > other.wire.count, let length = rest.first { rest = rest.dropFirst(1 + Int(length)) }
@@ -88,16 +87,16 @@ extension DNSName {
   }
 }
 
-/// What an HTTPS record says (RFC 9460): where a service is to be had, and how.
+/// The data of an HTTPS record (RFC 9460): where the service is, and how to reach it.
 struct ServiceBinding: Hashable, Sendable {
-  /// Zero: the service is that of another name, ``target``. Else the lower number is preferred.
+  /// Zero for an alias: ``target`` has the service. Otherwise lower numbers are preferred.
   var priority: UInt16
-  /// The name that has the addresses; the root for the record's own.
+  /// The name that has the addresses; the root means the record's own name.
   var target: DNSName
-  /// By key, in ascending order.
+  /// Sorted by key, ascending.
   var parameters: [Parameter] = []
 
-  /// A parameter that no part of this package looks into keeps its bytes.
+  /// A parameter with its encoded value.
   struct Parameter: Hashable, Sendable {
     var key: UInt16
     var value: [UInt8]
@@ -112,22 +111,21 @@ struct ServiceBinding: Hashable, Sendable {
 
   var isAlias: Bool { priority == 0 }
 
-  /// Whether everything that must be understood is (section 8): a port is not, so a service at a port of its own is not
-  /// used.
+  /// Whether all mandatory keys are supported (section 8). Ports are not, so a service with its own port is not used.
   var isUsable: Bool {
     guard value(Key.port) == nil else { return false }
     guard let mandatory = value(Key.mandatory) else { return true }
     return Self.words(mandatory).allSatisfy { $0 == Key.protocols || $0 == Key.noDefaultProtocol }
   }
 
-  /// The protocols, as in ALPN, with the default one of HTTPS unless it is taken back (section 7.1.2).
+  /// The ALPN protocols, including the default of HTTPS unless the record removes it (section 7.1.2).
   var protocols: [String] {
     var names = value(Key.protocols).flatMap(Self.names) ?? []
     if value(Key.noDefaultProtocol) == nil, !names.contains("http/1.1") { names.append("http/1.1") }
     return names
   }
 
-  /// Whether the parameters have the form of their keys (section 2.2).
+  /// Whether each value has the format of its key (section 2.2).
   var isWellFormed: Bool {
     for (parameter, next) in zip(parameters, parameters.dropFirst()) where parameter.key >= next.key { return false }
     return parameters.allSatisfy { parameter in
@@ -142,7 +140,7 @@ struct ServiceBinding: Hashable, Sendable {
     }
   }
 
-  /// Mandatory keys ascend, are there, and are not `mandatory` itself.
+  /// Whether the mandatory keys ascend, are present, and do not include `mandatory` itself.
   private func isMandatoryListed(_ keys: [UInt16]) -> Bool {
     zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && keys.allSatisfy { $0 != Key.mandatory && value($0) != nil }
   }
@@ -153,7 +151,7 @@ struct ServiceBinding: Hashable, Sendable {
     stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
   }
 
-  /// One or more names, each with its length before it and none empty.
+  /// Decodes one or more length-prefixed names, none empty.
   private static func names(_ bytes: [UInt8]) -> [String]? {
     var names: [String] = []
     var rest = bytes[...]

@@ -8,17 +8,17 @@
 public struct HostEvent: Sendable {
   /// The load.
   public let id: InterceptedRequest.ID
-  /// What happened.
+  /// The kind of event.
   public let kind: OpenEnum<HostEvent>
   /// The host of the request.
   public let host: HostName
   /// The URL of the request.
   public let url: URL?
-  /// The attempt that the event is about, if any.
+  /// The attempt that the event describes, if any.
   public let attempt: HostAttempt?
-  /// How long the attempt's address is banned from now on, if it is.
+  /// How long the attempt's address is banned from now on; `nil` if it is not banned.
   public let ban: Duration?
-  /// What went wrong, if anything did.
+  /// The error, if any.
   public let error: (any Error)?
 }
 
@@ -38,26 +38,26 @@ extension HostEvent: CustomStringConvertible, CustomDebugStringConvertible {
 
 /// The counters of a ``HostRewriter``.
 public struct HostCounters: Sendable, Hashable {
-  /// Requests to hosts that its rules route.
+  /// The number of requests to hosts that the rules route.
   public internal(set) var requests = 0
-  /// Attempts to reach addresses.
+  /// The number of attempts to reach an address.
   public internal(set) var attempts = 0
-  /// Attempts that count against their address.
+  /// The number of attempts that count against their address.
   public internal(set) var faults = 0
-  /// The faults that look as if somebody other than the host's owner had responded.
+  /// The number of those faults that look like a response from a server that the host's owner does not control.
   public internal(set) var suspectedHijacks = 0
-  /// Addresses banned.
+  /// The number of bans.
   public internal(set) var bans = 0
-  /// Requests that fell back to the system.
+  /// The number of requests that fell back to the system.
   public internal(set) var systemFallbacks = 0
-  /// Requests for which no address responded.
+  /// The number of requests for which no address responded.
   public internal(set) var failures = 0
 }
 
 extension OpenEnum where Domain == HostEvent {
   /// An attempt ended: see ``HostEvent/attempt``.
   public static var attempted: Self { Self("attempted") }
-  /// The host's addresses could not be looked up.
+  /// The lookup of the host's addresses failed.
   public static var unresolved: Self { Self("unresolved") }
   /// The request falls back to the system, because no address was usable or none responded.
   public static var fellBackToSystem: Self { Self("fellBackToSystem") }

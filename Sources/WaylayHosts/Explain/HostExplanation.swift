@@ -13,11 +13,11 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
   public let rule: HostRule?
   /// The addresses in the order in which they would be tried.
   public var candidates: [HostCandidate] { rows.map(\.candidate) }
-  /// The addresses, with what is known of each.
+  /// The addresses with their health records.
   package let rows: [Row]
   /// The text above the table: the rule and the fallback.
   public let summary: String
-  /// Why there are no addresses, if there should be some.
+  /// Why a routed host has no addresses; `nil` otherwise.
   public let error: (any Error)?
 
   /// One address.
@@ -28,7 +28,7 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
     package let state: String
     /// The smoothed time for connecting and the TLS handshake.
     let handshake: Duration?
-    /// How long the address is banned from now on; `nil` if it is not.
+    /// How long the address is banned from now on; `nil` if it is not banned.
     let ban: Duration?
   }
 
@@ -45,7 +45,7 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
     return ([summary] + lines + (error.map { ["error: \($0)"] } ?? [])).joined(separator: "\n")
   }
 
-  /// Rows of cells as lines with columns.
+  /// Aligns rows of cells in columns; returns the lines.
   static func table(_ rows: [[String]]) -> [String] {
     guard let first = rows.first else { return [] }
     let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

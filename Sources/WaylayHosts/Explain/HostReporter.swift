@@ -1,8 +1,8 @@
-/// Tells subscribers, the log and the counters what happens. Safe from any thread.
+/// Reports events to subscribers, the log and the counters. Thread-safe.
 final class HostReporter: Sendable {
   private struct State {
     var counters = HostCounters()
-    /// The hosts that a warning was logged for; `nil` for the one without a host.
+    /// The hosts with a logged warning; `nil` for a warning without a host.
     var warnings: Set<HostName?> = []
   }
 
@@ -20,7 +20,7 @@ final class HostReporter: Sendable {
     state.withLock { change(&$0.counters) }
   }
 
-  /// An attempt is over.
+  /// Reports the end of an attempt.
   func attempted(_ attempt: HostAttempt, ban: AddressBan?, now: Duration, request: InterceptedRequest, host: HostName) {
     count { counters in
       if attempt.candidate != nil { counters.attempts += 1 }
@@ -37,11 +37,10 @@ final class HostReporter: Sendable {
     }
   }
 
-  /// Logs a warning that something is not routed: once, or once for each host that it is about; on the standard error
-  /// where the app has given no logger.
+  /// Logs once, or once per host, that a request is not routed; to standard error if the app set no logger.
   func warnOnce(_ what: Logger.Message, _ error: HostError, about host: HostName? = nil) {
     let isFirst = state.withLock { state in
-      // More hosts than that are not real ones.
+      // Limits the memory: a larger number of hosts is not realistic.
       (host == nil || state.warnings.count < 100) && state.warnings.insert(host).inserted
     }
     guard isFirst else { return }
@@ -51,7 +50,7 @@ final class HostReporter: Sendable {
     logger.warning(what, metadata: metadata)
   }
 
-  /// Something else than an attempt.
+  /// Reports an event other than an attempt.
   func happened(_ kind: OpenEnum<HostEvent>, request: InterceptedRequest, host: HostName, error: (any Error)? = nil) {
     if let logger, logger.logLevel <= .debug {
       var metadata: Logger.Metadata = [LogKey.load: "\(request.id)", HostLogKey.host: "\(host)"]
@@ -63,7 +62,7 @@ final class HostReporter: Sendable {
     }
   }
 
-  /// A suspected hijack is a warning; everything else is a detail.
+  /// Logs a suspected hijack as a warning, any other attempt for debugging.
   private func log(_ attempt: HostAttempt, _ request: InterceptedRequest, _ host: HostName) {
     let level: Logger.Level = attempt.isSuspectedHijack ? .warning : .debug
     guard let logger, logger.logLevel <= level else { return }

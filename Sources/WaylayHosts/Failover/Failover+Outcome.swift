@@ -1,19 +1,19 @@
 extension Failover {
-  /// What is to be done after an attempt has ended without a response.
+  /// How to continue after an attempt without a response.
   enum Verdict {
-    /// Another attempt was first; nothing was sent.
+    /// Another attempt won the race; nothing was sent.
     case lost
-    /// Another address may be tried: nothing was sent.
+    /// Nothing was sent: try the next address.
     case next
-    /// It was not connected in the time that it had: nothing was sent, and it may only be slow.
+    /// The connection missed its deadline: nothing was sent, and the address may only be slow.
     case late
-    /// Something was sent, and may be sent again: all other attempts of the round end.
+    /// Bytes were sent, and the request may be repeated: cancel the round's other attempts.
     case again
   }
 
-  /// Judges a failure and writes it down.
+  /// Classifies a failure and records it.
   ///
-  /// - Throws: The error, where no other address would help or the request must not be sent again.
+  /// - Throws: The error, if no other address would help or the request must not be repeated.
   func judge(
     _ error: any Error, of candidate: HostCandidate, since begin: Duration, sentAt: Duration?, gate: DialGate?,
     hasLimit: Bool = false
@@ -59,9 +59,9 @@ extension Failover {
     return .again
   }
 
-  /// Takes a response, or rejects it.
+  /// Accepts or rejects a response.
   ///
-  /// - Returns: `nil` when it was rejected and the request may be sent again.
+  /// - Returns: `nil` if the response was rejected and the request may be repeated.
   func accept(
     _ response: InterceptedResponse, of candidate: HostCandidate, since begin: Duration
   ) throws -> InterceptedResponse? {
@@ -78,8 +78,8 @@ extension Failover {
     return watched(response, of: candidate)
   }
 
-  /// An address whose body is cut off or stalls is not trusted by the next request; this one cannot go to another
-  /// address any more.
+  /// Watches the body: if it is cut off or stalls, later requests prefer other addresses. This request cannot change
+  /// its address any more.
   private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
     guard response.body.inMemory == nil, let limit = giveUpLimit else { return response }
     let watch = BodyWatch(response.body, clock: clock, limit: limit) { [health, authority] in
@@ -90,8 +90,8 @@ extension Failover {
     return response
   }
 
-  /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is
-  /// banned, and one that was only slower is not; until then it is unknown whose fault it is.
+  /// Records the late attempts. If another address responded, an address that was too slow for this network is banned,
+  /// and one that was only slower is not; otherwise the network itself may be the cause, and no address is blamed.
   func settleLate(afterResponseIn handshake: Duration?, hasResponse: Bool) {
     for late in log.takeLate() {
       var ban: AddressBan?
@@ -115,9 +115,9 @@ extension Failover {
 
   /// Bans an address, and closes its idle connections.
   ///
-  /// - Returns: The ban, unless another request has had it banned since this attempt began.
+  /// - Returns: The ban; `nil` if another request has caused one since this attempt began.
   func ban(_ candidate: HostCandidate, _ outcome: OpenEnum<HostAttempt>, since begin: Duration) -> AddressBan? {
-    // What fails because the network has gone says nothing of the address in the next one.
+    // A failure due to a change of the network says nothing about the address in the new network.
     guard health.epoch == epoch, let ban = health.failed(candidate, at: authority, outcome, since: begin) else {
       return nil
     }
@@ -125,8 +125,8 @@ extension Failover {
     return ban
   }
 
-  /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed
-  /// on this request alone.
+  /// Counts a failure against an address. After a verified certificate it is only demoted, not banned: the server may
+  /// have failed on this request alone.
   private func hold(
     _ outcome: OpenEnum<HostAttempt>, against candidate: HostCandidate, since begin: Duration, error: any Error,
     wasVerified: Bool
@@ -140,7 +140,7 @@ extension Failover {
 }
 
 extension Failover {
-  /// What the app sees when nothing has answered: the most telling of the failures, with all of them beneath.
+  /// The app's error when no address responded: the most specific failure, with all attempts beneath.
   func allFailed() -> URLError {
     let attempts = log.attempts
     let error = HostError(
@@ -148,15 +148,15 @@ extension Failover {
     return error.urlError(Self.code(of: attempts), of: request)
   }
 
-  /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds
-  /// nothing of the load.
+  /// Converts the load's own timeout to an error that lists the attempts. The load retains this closure, so the closure
+  /// must not retain the load.
   var timeoutError: @Sendable (WaylayError) -> any Error {
     { [log, clock, start, authority] timeout in
       HostError(timedOut: log.table(start: start, now: clock.time()), host: authority.host.description, timeout)
     }
   }
 
-  /// Whether a request that has failed may be sent again: it may be repeated, or nothing of it was sent.
+  /// Whether the request may be sent again: it is idempotent, or no byte of it was sent.
   static func allowsAnotherTry(after error: any Error, of request: InterceptedRequest) -> Bool {
     guard request.body.isReplayable, !(error is CancellationError) else { return false }
     if request.isIdempotent { return true }
@@ -165,7 +165,7 @@ extension Failover {
     return errors.allSatisfy { ($0 as? TransportError)?.requestBytesSent == 0 }
   }
 
-  /// A wrong certificate says more than an address that does not answer.
+  /// Prefers the most specific failure: a wrong certificate says more than an address that does not respond.
   static func code(of attempts: [HostAttempt]) -> URLError.Code {
     let failures = attempts.filter { $0.finding.isAddressFault || $0.outcome == .failed }
     let telling =
@@ -178,14 +178,14 @@ extension Failover {
 }
 
 extension HostAttempt {
-  /// What is known of the address: what another request has found, where this one has skipped it.
+  /// The outcome for the address; for a skipped attempt, the outcome of the other request's attempt.
   var finding: OpenEnum<HostAttempt> {
     outcome == .skipped ? error.flatMap(OpenEnum<HostAttempt>.init) ?? .skipped : outcome
   }
 }
 
 extension HostError {
-  /// No address has answered.
+  /// No address responded.
   init(allFailed attempts: [HostAttempt], host: String, fallbackRefusal: String? = nil) {
     let hint =
       attempts.contains(where: \.finding.isSuspectedHijack)
@@ -196,7 +196,7 @@ extension HostError {
     self.attempts = attempts
   }
 
-  /// The request's own timeout was over before an address had answered.
+  /// The request's own timeout expired before an address responded.
   init(timedOut attempts: [HostAttempt], host: String, _ timeout: WaylayError) {
     let story = Self.story(of: attempts, orElse: "none was tried yet")
     self.init(
@@ -210,12 +210,12 @@ extension HostError {
   }
 }
 
-/// Reads a body, and reports a fault of its address when the body is cut off, or stalls until the reader gives up.
+/// Reads a body; reports a fault of its address if the body is cut off, or stalls until the reader gives up.
 final class BodyWatch: @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator.
   private var chunks: MessageBody.AsyncIterator
   private let clock: HostClock
-  /// How long a part of the body may take before giving up counts against the address.
+  /// A wait for a chunk counts against the address from this duration on.
   private let limit: Duration
   private let fault: @Sendable () -> Void
 

@@ -1,29 +1,29 @@
 extension Failover {
-  /// What a round waits for.
+  /// The events that a round waits for.
   enum Signal: Sendable {
-    /// It is time to look again, or something is known that was not.
+    /// A deadline has passed or a health record has changed: check the attempts again.
     case look
     case ended(Int, Tried)
-    /// The second round, beside an attempt that has been silent for too long, is over.
+    /// The hedge, a second round concurrent with a silent attempt, has ended.
     case hedged(Result<Round, any Error>)
   }
 
-  /// The attempts of a round that run and those that wait.
+  /// The running and waiting attempts of a round.
   struct Attempts {
     let entries: [Ranking.Entry]
     var waiting: [Int]
-    /// Those that are tried only when the address that all others would go to directly is silent.
+    /// Candidates held back while requests go directly to the preferred address; used if that address is silent.
     var reserve: [Int] = []
     var running: [Int: Duration] = [:]
     var done: Set<HostCandidate> = []
-    /// Those that were connected second: should the first fail before it has sent anything, they are the next.
+    /// Attempts that connected second. They are next if the first one fails before it has sent any byte.
     var connected: Set<Int> = []
-    /// Those that have waited in vain for a free connection.
+    /// Attempts that waited too long for a free connection.
     var stuck: Set<Int> = []
-    /// What the stagger counts from; `nil` when the next one is to start at once.
+    /// The last start, from which the stagger counts; `nil` to start the next attempt at once.
     var lastStart: (index: Int, time: Duration)?
     var hedge = Hedge.possible
-    /// When another may be asked beside a silent one, after those that were could not be reached.
+    /// When to hedge again, after a hedge that reached no address.
     var nextHedge: (time: Duration, delay: Duration)?
     let signals = Signals()
 
@@ -35,34 +35,34 @@ extension Failover {
 
     func candidate(_ index: Int) -> HostCandidate { entries[index].candidate }
 
-    /// When an attempt could send its request: with its connection, or its beginning where nobody tells of that.
+    /// When an attempt could send its request: once connected, or at its start if the transport does not report
+    /// connections.
     func sentAt(_ index: Int) -> Duration? { signals.progress(of: index).connected ?? running[index] }
   }
 
   /// How a request goes to a candidate.
   enum Way: Equatable {
-    /// As one of several that are tried side by side.
+    /// Raced against other candidates.
     case raced
-    /// Without a race; the connection may take so long, `nil` for as long as the request has.
+    /// Without a race, with a limit for opening the connection; `nil` for the request's own timeout.
     case direct(limit: Duration?)
   }
 
-  /// What a round is to do beyond trying its candidates.
+  /// The options of a round.
   struct RoundOptions {
-    /// How long to wait before the next is tried beside those that run; `nil`: one after the other.
+    /// How long to wait before the next candidate is tried concurrently; `nil`: one after the other.
     var stagger: Duration?
     /// How the request goes to the first candidate.
     var first = Way.raced
-    /// How long a connection may take where nobody else is waiting to be tried.
+    /// The limit for opening a connection if no other candidate is waiting.
     var longest: Duration?
-    /// Addresses that are dialled anew, because a kept connection to them is silent.
+    /// Addresses that need a new connection, because a reused one is silent.
     var fresh: Set<HostCandidate> = []
-    /// Whether another may be asked beside one that is slow, and not only beside one that was found silent: no more than
-    /// two have the request at a time.
+    /// Whether a slow attempt may be hedged, not only a silent one. At most two servers have the request at a time.
     var mayHedge = true
   }
 
-  /// Tries candidates until one has answered, something was sent in vain, or all that run are late.
+  /// Tries candidates until one responds, a sent request fails, or all running attempts are late.
   func round(_ entries: [Ranking.Entry], _ options: RoundOptions) async throws -> Round {
     let gate = hasGates ? DialGate() : nil
     var attempts = Attempts(entries, isDirect: options.first != .raced)
@@ -118,7 +118,7 @@ extension Failover {
     }
   }
 
-  /// How an attempt of a round dials, and what its progress does.
+  /// How an attempt dials, and how the round handles its progress.
   private func dialing(
     _ index: Int, _ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions
   ) -> Dialing {
@@ -159,8 +159,8 @@ extension Failover {
     return now >= time ? best(attempts, now) : nil
   }
 
-  /// When the next attempt is to start beside those that run; `nil` when that is not foreseeable: while an attempt waits
-  /// for a free connection, none is being opened that could be late.
+  /// When to start the next attempt; `nil` if unknown: while an attempt waits for a free connection, no connection is
+  /// being opened that could be late.
   private func staggerEnd(_ attempts: Attempts, _ options: RoundOptions) -> Duration? {
     guard let stagger = options.stagger ?? (attempts.stuck.isEmpty ? nil : policy.connectionAttemptDelay) else {
       return nil
@@ -170,7 +170,7 @@ extension Failover {
     return progress.isQueued ? nil : (progress.begun ?? last.time) + stagger
   }
 
-  /// Has others started beside an attempt that waits for a free connection in vain.
+  /// Starts other candidates when an attempt has waited too long for a free connection.
   private func release(_ attempts: inout Attempts, _ gate: DialGate, _ now: Duration) {
     guard !attempts.reserve.isEmpty || !attempts.waiting.isEmpty, !gate.isClaimed else { return }
     for index in attempts.running.keys where patienceEnd(index, attempts).map({ now >= $0 }) ?? false {
@@ -181,7 +181,7 @@ extension Failover {
     }
   }
 
-  /// Until when an attempt waits for a free connection: an address that gives no response at all, to nobody, is silent.
+  /// Until when an attempt waits for a free connection: an address without a response to any request is silent.
   private func patienceEnd(_ index: Int, _ attempts: Attempts) -> Duration? {
     guard !attempts.stuck.contains(index), let begin = attempts.running[index] else { return nil }
     let progress = attempts.signals.progress(of: index)
@@ -191,11 +191,10 @@ extension Failover {
     return silence.map { max(begin, contact.lastResponse ?? begin) + $0 }
   }
 
-  /// The best of those that wait, by what is known now: other requests may have found out something since they were
-  /// ranked.
+  /// The best waiting candidate by the current health records, which may have changed since the ranking.
   private func best(_ attempts: Attempts, _ now: Duration) -> Int? {
     if let index = attempts.waiting.first(where: attempts.connected.contains) { return index }
-    // At first nothing has happened since.
+    // Nothing has changed before the first start.
     guard attempts.lastStart != nil || !attempts.done.isEmpty, attempts.waiting.count > 1 else {
       return attempts.waiting.first
     }
@@ -205,7 +204,7 @@ extension Failover {
     return attempts.waiting.first { attempts.candidate($0) == first }
   }
 
-  /// An attempt is over: the end of the round, or `nil` when it goes on.
+  /// Handles the end of an attempt. Returns the end of the round; `nil` if the round continues.
   private func end(
     of index: Int, _ tried: Tried, _ attempts: inout Attempts, _ gate: DialGate?, _ options: RoundOptions
   ) throws -> Round? {
@@ -222,15 +221,15 @@ extension Failover {
       let now = clock.time()
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         let candidate = attempts.candidate(index)
-        // One that has waited for a free connection says nothing of its address.
+        // A wait for a free connection says nothing about the address.
         if !attempts.stuck.contains(index) { health.superseded(candidate, at: authority, after: now - begin) }
         note(candidate, .superseded, since: begin)
       }
-      // The last of the events of a request that is answered.
+      // The last event of a request with a response.
       note(candidate, .responded, since: begin)
       return .responded(accepted)
     case .failure(let error):
-      // An address that was tried without a race has less time than it needs to be late for good.
+      // Without a race, an address gets less time than a final verdict of "late" needs.
       let way = way(to: index, options)
       let verdict = try judge(
         error, of: candidate, since: begin, sentAt: attempts.signals.progress(of: index).connected, gate: gate,
@@ -243,7 +242,7 @@ extension Failover {
         attempts.connected.insert(index)
       case .next, .late:
         tried.probe?.end(verdict == .late ? .late : .failed(error))
-        // Without a race the one that was late is tried again, after the others.
+        // Without a race, a late address is tried again after the other candidates.
         if verdict == .next || way == .raced { attempts.done.insert(candidate) }
         attempts.lastStart = nil
       case .again:
@@ -259,15 +258,15 @@ extension Failover {
 // MARK: - Time
 
 extension Failover {
-  /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it
-  /// has the attempt wait for a free connection, which is not the address's fault.
+  /// The limit for opening a connection. The transport measures it, because only the transport can exclude the wait for
+  /// a free connection, which is not the address's fault.
   private func connectTimeout(of index: Int, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
-    // In a race nobody waits for the late ones, unless the system's way does.
+    // In a race, the round does not wait for late attempts, unless the system fallback does.
     let isAwaited = policy.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)
     return isAwaited ? health.deadline(of: attempts.candidate(index), at: authority) : policy.maximumDeadline
   }
 
-  /// When to look again though nothing has happened.
+  /// When to check the attempts again without an event.
   private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions) -> Duration? {
     guard let gate else { return nil }
     if gate.isClaimed { return silenceEnd(attempts, gate, options) }
@@ -280,39 +279,39 @@ extension Failover {
 }
 
 extension Failover {
-  /// The second round, beside an attempt that has been silent for too long.
+  /// The state of the hedge, a second round concurrent with a silent attempt.
   enum Hedge {
     case possible
     case running
     case over
   }
 
-  /// How long an address that has the request may be silent before another is tried beside it; `nil` when that is not
-  /// wanted. Well within the request's own timeout, so that the other one has time to answer.
+  /// How long an address that has the request may be silent before it is hedged; `nil` for no hedge. At most a third of
+  /// the request's timeout, so that the second address has time to respond.
   var silence: Duration? {
     policy.silenceTimeout.map { min($0, timeout / 3) }
   }
 
-  /// How long it has to be silent for giving up to speak against it.
+  /// The silence from which an abandoned attempt counts against its address.
   var giveUpLimit: Duration? {
     policy.silenceTimeout.map { min($0, timeout * 9 / 10) }
   }
 
-  /// Whether the request may be with two servers at once: it is safe (RFC 9110, section 9.2.1). One that is only
-  /// idempotent, such as PUT and DELETE, may be repeated after it has failed, but two of them side by side end in
-  /// either order, and a later change may be undone.
+  /// Whether two servers may process the request concurrently: only safe methods (RFC 9110, section 9.2.1). An
+  /// idempotent method such as PUT or DELETE may be repeated after a failure, but two concurrent copies complete in
+  /// either order and can undo a later change.
   var isHedgeable: Bool {
     (request.isSafe || isHarmless) && request.options.allowsHedging && request.body.isReplayable
   }
 
-  /// The request's own timeout; a day for none.
+  /// The request's own timeout; one day if it has none.
   var timeout: Duration {
     let seconds = request.idleTimeout
     return seconds > 0 && seconds < 86_400 ? .seconds(seconds) : .seconds(86_400)
   }
 
-  /// When the attempt that has taken the request has been silent for too long: so long after its connection was open, or
-  /// at once when another request finds the address silent.
+  /// When to hedge the attempt that has claimed the request: when the limit for silence has passed since its connection
+  /// opened, or at once if another request finds the address silent.
   func silenceEnd(_ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions) -> Duration? {
     guard let silence, attempts.hedge == .possible, let index = claimedAttempt(attempts, gate),
       let sentAt = attempts.sentAt(index)
@@ -322,7 +321,7 @@ extension Failover {
     return max(isFoundSilent ? sentAt : sentAt + silence, attempts.nextHedge?.time ?? sentAt)
   }
 
-  /// The attempt that has taken the request and been silent for too long.
+  /// The attempt that has claimed the request and has been silent for too long.
   func silent(_ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions, _ now: Duration) -> Int? {
     guard let end = silenceEnd(attempts, gate, options), now >= end else { return nil }
     return claimedAttempt(attempts, gate)
@@ -336,8 +335,8 @@ extension Failover {
     }
   }
 
-  /// What is tried beside an attempt that is silent: the other candidates; at last its own address on another
-  /// connection, if it is on one that was kept and may be dead (after a NAT has forgotten it, for example).
+  /// Starts the hedge of a silent attempt: the other candidates first, then its own address on a new connection if the
+  /// silent one was reused and may be dead (for example, after a NAT has dropped it).
   func hedge(
     _ attempts: inout Attempts, _ gate: DialGate, _ options: RoundOptions, _ index: Int
   ) -> (entries: [Ranking.Entry], options: RoundOptions)? {
@@ -354,7 +353,7 @@ extension Failover {
     return entries.isEmpty ? nil : (entries, next)
   }
 
-  /// Rounds of attempts beside a silent one, until one has answered or all have failed.
+  /// Runs rounds concurrently with a silent attempt, until one address responds or all have failed.
   func hedgeRounds(_ entries: [Ranking.Entry], _ options: RoundOptions) async throws -> Round {
     var entries = entries
     var all: Set<HostCandidate> = []
@@ -367,7 +366,7 @@ extension Failover {
     return .again(without: all)
   }
 
-  /// The second round is over: the end of the first, or `nil` when it goes on.
+  /// Handles the end of the hedge. Returns the end of the first round; `nil` if the first round continues.
   func hedged(_ result: Result<Round, any Error>, _ attempts: inout Attempts, _ gate: DialGate?) throws -> Round? {
     attempts.hedge = .over
     switch result {
@@ -381,39 +380,39 @@ extension Failover {
       attempts.done.formUnion(done)
       guard !attempts.running.isEmpty else { return .again(without: attempts.done) }
       if let silence, !log.state.withLock({ $0.hasHedged }) {
-        // None of them has the request: it has not been hedged. They may be reached later.
+        // No candidate has received the request, so it was not hedged. They may become reachable later.
         let delay = attempts.nextHedge.map { $0.delay * 2 } ?? silence / 4
         attempts.nextHedge = (clock.time() + delay, delay)
         attempts.hedge = .possible
       }
       return nil
     case .failure(let error):
-      // What was silent may answer yet.
+      // The silent attempt may still respond.
       if Task.isCancelled || attempts.running.isEmpty { throw error }
       return nil
     }
   }
 
-  /// Another connection has answered while this one was silent.
+  /// Records that a connection was silent while another one responded.
   private func wasSilent(
     _ candidate: HostCandidate, since begin: Duration, sentAt: Duration, respondedBy other: HostCandidate?
   ) {
-    // Nothing comes on it: the transport closes it rather than use it again.
+    // Marks the connection as dead: the transport closes it instead of reusing it.
     log.state.withLock { _ = $0.suspects.insert(candidate) }
-    // An address that has answered others meanwhile is only slow with this one.
+    // If the address has responded to other requests meanwhile, it is only slow with this one.
     guard candidate != other, !hasResponded(candidate, since: sentAt) else {
       return note(candidate, .silent, since: begin)
     }
-    // Its certificate was verified: it may be busy with this request alone.
+    // After a verified certificate no ban: the server may be busy with this request alone.
     let ban = isSecure ? nil : ban(candidate, .silent, since: begin)
     if isSecure { health.demoted(candidate, at: authority) }
     note(candidate, .silent, since: begin, ban: ban)
-    // So that others do not wait as long to find out the same.
+    // Other requests need not wait as long to find the same.
     if health.epoch == epoch { health.silent(candidate, at: authority) }
   }
 
-  /// An address that has a request is silent, which nobody else may be asked: those after it prefer others, unless it
-  /// has answered somebody meanwhile, or may be waiting for a body that is on its way.
+  /// Records silence for a request that must not be hedged, so that later requests prefer other addresses; not if the
+  /// address has responded to any request meanwhile, or may be waiting for the rest of the request's body.
   func holdSilence(against index: Int, _ attempts: Attempts) {
     let candidate = attempts.candidate(index)
     guard let length = request.body.length, length <= Self.sentAtOnce, health.epoch == epoch,
@@ -422,19 +421,19 @@ extension Failover {
     health.demoted(candidate, at: authority)
   }
 
-  /// Whether an address has answered anybody since.
+  /// Whether an address has responded to any request since.
   private func hasResponded(_ candidate: HostCandidate, since time: Duration) -> Bool {
     health.contact(with: candidate, at: authority).lastResponse.map { $0 > time } ?? false
   }
 
-  /// Bytes of a body that the system takes from a sender at once.
+  /// The number of body bytes that the system's send buffer accepts at once.
   private static let sentAtOnce: Int64 = 64 * 1024
 
-  /// The request was cancelled by the app, or by its timeout. An address that had it and was silent for long is not
-  /// trusted by the next one.
+  /// Handles an attempt that the app cancelled, or that ran into its timeout. A long silence after the request was sent
+  /// counts against the address.
   func wasGivenUp(_ candidate: HostCandidate, since begin: Duration, isSent: Bool) {
     let elapsed = clock.time() - begin
-    // One that is given up because another one has answered is not to blame.
+    // An attempt that lost to another address is not at fault.
     guard let limit = giveUpLimit, elapsed >= limit, log.respondedBy == nil else { return }
     if isSent {
       health.demoted(candidate, at: authority)

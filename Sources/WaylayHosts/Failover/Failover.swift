@@ -1,9 +1,9 @@
 import Foundation
 
-/// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is
-/// over.
+/// Routes one request through the addresses of its host: decides which attempt comes next, how to treat a failure, and
+/// when to stop.
 ///
-/// Everything it needs is passed to it, the time too; what outlives the request is in the health records alone.
+/// All inputs are injected, the time included; only the health records outlive the request.
 struct Failover: Sendable {
   let request: InterceptedRequest
   let authority: HostAuthority
@@ -12,55 +12,55 @@ struct Failover: Sendable {
   let clock: HostClock
   /// The rest of the chain.
   let next: InterceptorChain.Next
-  /// What it ends in, where that is known.
+  /// The transport at the end of the chain, if known.
   let transport: (any Transport)?
-  /// Told of each attempt when its outcome is known.
+  /// Called with each attempt, once its outcome is known.
   let report: @Sendable (HostAttempt, AddressBan?) -> Void
   /// When the request reached the rewriter.
   let start: Duration
-  /// Which network the request has begun in.
+  /// The network (epoch of the health records) in which the request began.
   let epoch: Int
-  /// Whether the request changes nothing, whatever its method: a DNS query.
+  /// Whether the request changes no state, whatever its method: a DNS query.
   var isHarmless = false
   let log = Log()
 
-  /// An attempt that was not connected in its time.
+  /// An attempt that missed its deadline.
   struct Late: Sendable {
     let candidate: HostCandidate
     let begin: Duration
     let duration: Duration
     let error: any Error
-    /// Whether this request has found it out by itself.
+    /// Whether this request measured the delay itself, rather than another one.
     var isOwn = true
   }
 
-  /// An attempt that is over, and the probe to settle where other requests wait for its outcome.
+  /// A finished attempt, and the probe to conclude if other requests wait for its outcome.
   struct Tried: Sendable {
     let result: Result<InterceptedResponse, any Error>
     let probe: Probes.Probe?
   }
 
-  /// Another request has tried the address meanwhile, and this came of it: nothing was dialled.
+  /// A concurrent request has tried the address: this one did not dial.
   struct Skipped: Error {
-    /// `nil` when it was only late.
+    /// `nil` if the address was only late.
     let error: (any Error)?
   }
 
-  /// What has happened so far.
+  /// The progress of the request so far.
   final class Log: Sendable {
     struct State {
       var attempts: [HostAttempt] = []
-      /// Attempts that are under way, and since when.
+      /// Attempts in progress, with their start times.
       var running: [(candidate: HostCandidate, begin: Duration)] = []
-      /// Addresses that were late: counted against them only when another one proves that the network is not to blame.
+      /// Late addresses: counted against them only if another address responds, which proves that the network works.
       var late: [Late] = []
-      /// The address that has answered the request.
+      /// The address that responded.
       var respondedBy: HostCandidate?
-      /// Addresses whose connection was silent while another one answered.
+      /// Addresses whose connection was silent while another one responded.
       var suspects: Set<HostCandidate> = []
-      /// Whether a second server has the request, or has had it.
+      /// Whether a second server has received the request.
       var hasHedged = false
-      /// Why it was not sent the system's way.
+      /// Why the request did not fall back to the system.
       var fallbackRefusal: String?
     }
 
@@ -72,7 +72,7 @@ struct Failover: Sendable {
 
     var respondedBy: HostCandidate? { state.withLock { $0.respondedBy } }
 
-    /// All that was tried, with what is late or still under way.
+    /// All attempts, including the late ones and those in progress.
     func table(start: Duration, now: Duration) -> [HostAttempt] {
       let state = state.withLock { $0 }
       let late = state.late.map {
@@ -86,7 +86,7 @@ struct Failover: Sendable {
       return state.attempts + late + open
     }
 
-    /// Those that were late, which are none any more.
+    /// Removes and returns the late attempts.
     func takeLate() -> [Late] {
       state.withLock { state in
         defer { state.late = [] }
@@ -98,27 +98,26 @@ struct Failover: Sendable {
   /// How a round of attempts ended.
   enum Round: Sendable {
     case responded(InterceptedResponse)
-    /// To be gone on with, without these candidates.
+    /// Continue with another round, without these candidates.
     case again(without: Set<HostCandidate>)
   }
 
-  /// Gets the request answered by one of the candidates, or the system's way, or throws.
+  /// Sends the request to the candidates, then to the system if allowed. Returns the response, or throws.
   func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
     var entries = entries
     if let first = entries.first, let way = directWay(to: first, isOnly: entries.count == 1) {
       switch try await round(entries, RoundOptions(first: way)) {
       case .responded(let response): return response
       case .again(let done):
-        // It may only have been slow: then it is tried again after the others.
+        // The address may only have been slow: try it again after the other candidates.
         entries = (entries.dropFirst() + [first]).filter { !done.contains($0.candidate) }
       }
     }
     if let response = try await rounds(entries, stagger: policy.connectionAttemptDelay) { return response }
     let late = Set(log.late.filter { $0.duration < policy.maximumDeadline }.map(\.candidate))
     settleLate(afterResponseIn: nil, hasResponse: false)
-    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once,
-    // for as long as is allowed; not that long when the system's way is left, which needs time of its own within the
-    // request's timeout.
+    // The first deadlines are estimates. Late addresses that never failed are tried once more, concurrently and up to
+    // the maximum deadline; shorter if the system fallback remains, which needs a part of the request's timeout.
     let limit = lastWait
     let again = entries.filter { $0.ban == nil && late.contains($0.candidate) }
     if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: limit) { return response }
@@ -127,7 +126,7 @@ struct Failover: Sendable {
     return try await systemFallback()
   }
 
-  /// Rounds of attempts until one has answered; `nil` when none has.
+  /// Runs rounds until one address responds; `nil` if none does.
   private func rounds(
     _ entries: [Ranking.Entry], stagger: Duration?, limit: Duration? = nil
   ) async throws -> InterceptedResponse? {
@@ -141,28 +140,28 @@ struct Failover: Sendable {
     return nil
   }
 
-  /// Whether requests are held back until their connection is verified. A closure in place of a chain is trusted with
-  /// it.
+  /// Whether the transport holds a request back until its connection is verified. Chains that end in a closure are
+  /// assumed to do so.
   var hasGates: Bool { transport?.capabilities.contains(.gates) ?? true }
 
-  /// Whether the transport says when it begins to open a connection; until then a request waits for a free one.
+  /// Whether the transport reports the start of a connection; before that, a request waits for a free one.
   private var reportsBegin: Bool { transport?.capabilities.contains(.gates) ?? false }
 
   var isSecure: Bool { request.url.scheme?.lowercased() == "https" }
 
-  /// Whether the request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
+  /// Whether the request may be repeated though a server may have acted on it (RFC 9110, section 9.2.2).
   var isRepeatable: Bool {
     (request.isIdempotent || isHarmless) && request.body.isReplayable
   }
 
-  /// How long late addresses are waited for at last.
+  /// How long to wait for late addresses in the last round.
   private var lastWait: Duration {
     guard policy.allowsSystem else { return policy.maximumDeadline }
     let left = timeout - (clock.time() - start)
     return max(.milliseconds(1), min(policy.maximumDeadline, policy.initialDeadline * 3, left / 2))
   }
 
-  /// One attempt at one address; at one that has not answered yet, when no other request is trying it.
+  /// Runs one attempt at one address; for an unproven address, only if no other request is probing it.
   func attempt(_ candidate: HostCandidate, _ dialing: Dialing) async -> Tried {
     guard hasGates, dialing.gate != nil, !dialing.isFresh, !health.isProven(candidate, at: authority) else {
       return Tried(result: await dial(candidate, dialing), probe: nil)
@@ -170,7 +169,7 @@ struct Failover: Sendable {
     switch await health.probes.permit(for: .init(authority: authority, endpoint: candidate.endpoint)) {
     case .granted(let probe):
       let begin = clock.time()
-      // Weak, because the route lives as long as the gate: a probe that is released has the next request try.
+      // Weak, because the route lives as long as the gate; a released probe passes the trial on to the next request.
       let result = await dial(candidate, dialing) { [weak probe] in probe?.connected() }
       if log.respondedBy != nil, clock.time() - begin >= policy.connectionAttemptDelay ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
@@ -184,11 +183,11 @@ struct Failover: Sendable {
   /// How an attempt dials.
   struct Dialing: Sendable {
     let gate: DialGate?
-    /// How long the connection may take to be open.
+    /// The limit for opening the connection.
     let limit: Duration?
-    /// Whether on a connection of its own.
+    /// Whether the attempt requires a new connection.
     let isFresh: Bool
-    /// Whether others are tried beside it when its connection is late.
+    /// Whether other candidates start if its connection is late.
     let isRaced: Bool
     let report: @Sendable (Progress) -> Void
   }
@@ -201,7 +200,7 @@ struct Failover: Sendable {
     let reportsBegin = dialing.isRaced && reportsBegin
     if reportsBegin { dialing.report(.queued) }
     defer {
-      // One that was abandoned stays in the list, so that the error says that it was under way.
+      // An abandoned attempt stays in the list, so that the error can report it as unfinished.
       if !Task.isCancelled {
         log.state.withLock { state in
           let index = state.running.firstIndex { $0.candidate == candidate && $0.begin == begin }
@@ -213,7 +212,7 @@ struct Failover: Sendable {
       var request = request
       var route = try Route(
         candidate.address.literal, port: candidate.port, gate: dialing.gate, connectTimeout: dialing.limit)
-      // Nothing of this holds the gate, which holds the route that has claimed it.
+      // These closures must not retain the gate: it retains the route that has claimed it.
       if reportsBegin { route.onBegin = { [report = dialing.report] in report(.begun) } }
       route.onConnected = { [report = dialing.report] in
         report(.connected)
@@ -228,7 +227,7 @@ struct Failover: Sendable {
     }
   }
 
-  /// The request as it would have gone without the rewriter; its response has to pass the check too.
+  /// Sends the request to the system, as without the rewriter. The response check applies to its response too.
   func systemFallback() async throws -> InterceptedResponse {
     if let reason = request.reasonAgainstSystemFallback {
       log.state.withLock { $0.fallbackRefusal = reason }
@@ -249,7 +248,7 @@ struct Failover: Sendable {
     }
   }
 
-  /// Why a response is not taken for the host's own.
+  /// Why the response is not accepted as the host's own; `nil` if it is.
   func rejection(of response: InterceptedResponse) -> HostError? {
     guard !isSecure, let reason = policy.responseCheck?.rejection(of: response, to: request) else { return nil }
     return HostError(
@@ -270,11 +269,11 @@ struct Failover: Sendable {
 }
 
 extension Failover {
-  /// How long an address is trusted without a race after it has answered.
+  /// How long after a response an address is used without a race.
   private static let trust: Duration = .seconds(60)
 
-  /// The way to an address that is so well known that the request goes there without a race, which costs as much as a
-  /// short load; `nil` for another address. An open connection takes no time.
+  /// The way to a trusted address, for which a race would cost as much as a short load; `nil` if a race is needed. An
+  /// open connection needs no race.
   func directWay(to entry: Ranking.Entry, isOnly: Bool) -> Way? {
     let now = clock.time()
     guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else {
@@ -282,14 +281,14 @@ extension Failover {
     }
     if isOnly, !policy.allowsSystem { return .direct(limit: nil) }
     let limit = policy.connectionAttemptDelay ?? health.deadline(of: entry.candidate, at: authority)
-    // An address that takes nearly as long as the stagger is better off in a race, where it is not abandoned.
+    // An address nearly as slow as the stagger goes into a race, which does not abandon it.
     return (entry.record.smoothed ?? .zero) * 2 <= limit ? .direct(limit: limit) : nil
   }
 }
 
 extension InterceptedRequest {
-  /// Why a request must not go the system's way, where without a certificate any server may read it; `nil`
-  /// when it may.
+  /// Why a request must not fall back to the system, where without a certificate any server may read it; `nil` if it
+  /// may.
   ///
   /// The app has given the host's addresses because it does not trust the network's resolver. A request without a
   /// secret may go to the address that the resolver returns; a body or credentials may not.

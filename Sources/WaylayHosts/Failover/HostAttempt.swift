@@ -23,7 +23,7 @@ public struct HostCandidate: Hashable, Sendable, CustomStringConvertible {
   /// Address and port.
   public var description: String { endpoint.description }
 
-  /// The address and the port, whatever the source.
+  /// The address and the port, without the source.
   var endpoint: HostEndpoint { HostEndpoint(address, dialing: port) }
 }
 
@@ -35,11 +35,11 @@ public struct HostAttempt: Sendable {
   public let candidate: HostCandidate?
   /// The outcome.
   public let outcome: OpenEnum<HostAttempt>
-  /// When it began, relative to the request's arrival at the rewriter.
+  /// The start, relative to the request's arrival at the rewriter.
   public let start: Duration
   /// The time until the outcome was known.
   public let duration: Duration
-  /// What went wrong, if anything did.
+  /// The error, if any.
   public let error: (any Error)?
 
   /// Makes an attempt.
@@ -54,7 +54,7 @@ public struct HostAttempt: Sendable {
     self.error = error
   }
 
-  /// Whether it looks as if somebody other than the host's owner had responded.
+  /// Whether the response looks like that of a server that the host's owner does not control.
   public var isSuspectedHijack: Bool { outcome.isSuspectedHijack }
 }
 
@@ -76,8 +76,8 @@ extension Duration {
 }
 
 extension OpenEnum where Domain == HostAttempt {
-  /// What an error says about the address that it came from; `nil` when it is the request's own fault and no other
-  /// address would help.
+  /// Classifies an error as a fault of the address; `nil` if the request itself is at fault and no other address would
+  /// help.
   init?(_ error: any Error) {
     guard let error = error as? TransportError else { return nil }
     switch error.code {
@@ -125,14 +125,14 @@ extension OpenEnum where Domain == HostAttempt {
   /// The attempt failed in a way that does not count against the address.
   public static var failed: Self { Self("failed") }
 
-  /// Whether it looks as if somebody other than the host's owner had responded.
+  /// Whether the outcome looks like the response of a server that the host's owner does not control.
   public var isSuspectedHijack: Bool {
     self == .certificateRefused || self == .protocolMismatch || self == .responseRejected
   }
 
-  /// Whether it is about the address, whatever the host.
+  /// Whether the outcome concerns the address for every host.
   var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }
 
-  /// Whether it speaks against the address.
+  /// Whether the outcome counts against the address.
   var isAddressFault: Bool { ![.responded, .superseded, .skipped, .unfinished, .failed].contains(self) }
 }

@@ -1,4 +1,4 @@
-/// What comes to a round from its attempts and its alarm, for the one task that waits for it.
+/// The queue of a round: its attempts and its alarm send signals, and the round's task reads them.
 final class Signals: Alarms.Sleeper {
   private struct State {
     var signals: [Failover.Signal] = []
@@ -15,18 +15,18 @@ final class Signals: Alarms.Sleeper {
 
   func wake() { send(.look) }
 
-  /// Drops what nobody reads any more: probes that others wait for among it.
+  /// Drops unread signals, which may hold probes that other requests wait for.
   func close() {
     let unread = state.withLock { state in
       defer { state.signals = [] }
       return state.signals
     }
-    // Released without the lock.
+    // Released outside of the lock.
     _ = unread
   }
 
-  /// The next signal. A cancellation does not end the wait: it ends the attempts, and each of them sends its end, which
-  /// the round has yet to judge.
+  /// Returns the next signal. Cancellation does not end the wait: it cancels the attempts, and the round must still
+  /// handle the end of each.
   func next() async -> Failover.Signal {
     while true {
       if let signal = state.withLock({ $0.signals.isEmpty ? nil : $0.signals.removeFirst() }) { return signal }
@@ -48,17 +48,17 @@ final class Signals: Alarms.Sleeper {
 }
 
 extension Failover {
-  /// What has happened to an attempt at the transport.
+  /// The progress of an attempt in the transport.
   enum Progress: Sendable {
-    /// The transport has it, and it may wait for a free connection.
+    /// The transport has received it; it may wait for a free connection.
     case queued
-    /// A connection is taken, or begun to be opened.
+    /// A connection was reused, or is being opened.
     case begun
     /// The connection is open and verified.
     case connected
   }
 
-  /// How far an attempt has come at the transport.
+  /// The progress of an attempt in the transport so far.
   struct Standing: Sendable {
     /// Whether it may be waiting for a free connection.
     var isQueued = false

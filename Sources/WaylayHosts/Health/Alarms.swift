@@ -1,16 +1,16 @@
-/// Wakes requests that wait for an address: at a time of theirs, and when another request has found an address silent.
+/// Wakes requests that wait for an address: at a deadline, or when another request finds an address silent.
 ///
-/// One timer serves all requests of a rewriter: a request that is answered in time costs an entry in a table.
+/// One timer serves all requests of a rewriter: a request that gets its response in time costs one entry in a table.
 final class Alarms: Sendable {
-  /// What an alarm wakes.
+  /// A sleeper that an alarm wakes.
   protocol Sleeper: AnyObject, Sendable {
     func wake()
   }
 
   private struct State {
-    /// Those that wait, and until when; `nil` until they are woken.
+    /// The sleepers and their deadlines; `nil` for a sleeper that waits for ``wakeAll()`` alone.
     var sleepers: [ObjectIdentifier: (sleeper: any Sleeper, time: Duration?)] = [:]
-    /// The task that sleeps until the first of those times.
+    /// The task that sleeps until the earliest deadline.
     var timer: (task: Task<Void, Never>, time: Duration)?
   }
 
@@ -25,7 +25,7 @@ final class Alarms: Sendable {
     state.withLock { $0.timer }?.task.cancel()
   }
 
-  /// Has a sleeper woken by ``wakeAll()``, and at a time, unless it is woken earlier anyway; until it is removed.
+  /// Registers a sleeper for ``wakeAll()`` and, optionally, a deadline, until it is removed. An earlier deadline stays.
   func set(_ sleeper: any Sleeper, at time: Duration?) {
     state.withLock { state in
       let known = state.sleepers[ObjectIdentifier(sleeper)]?.time
@@ -38,7 +38,7 @@ final class Alarms: Sendable {
     state.withLock { _ = $0.sleepers.removeValue(forKey: ObjectIdentifier(sleeper)) }
   }
 
-  /// Has everybody look at what is known now.
+  /// Wakes all sleepers, so that they check the health records again.
   func wakeAll() {
     for entry in state.withLock({ Array($0.sleepers.values) }) { entry.sleeper.wake() }
   }
@@ -46,7 +46,7 @@ final class Alarms: Sendable {
   private func arm(for time: Duration, _ state: inout State) {
     guard state.timer.map({ time < $0.time }) ?? true else { return }
     state.timer?.task.cancel()
-    // It holds nothing of this while it sleeps, and ends with it. Detached, and urgent: it serves many loads.
+    // Weak while it sleeps. Detached with high priority, because it serves many loads.
     let task = Task.detached(priority: .high) { [weak self, clock] in
       try? await clock.sleep(time - clock.time())
       self?.ring(for: time)
@@ -57,7 +57,7 @@ final class Alarms: Sendable {
   private func ring(for time: Duration) {
     let now = clock.time()
     let due = state.withLock { state -> [(sleeper: any Sleeper, time: Duration?)] in
-      // An earlier one may have taken its place.
+      // A timer with an earlier deadline may have replaced this one.
       guard state.timer?.time == time else { return [] }
       state.timer = nil
       let due = state.sleepers.filter { $0.value.time.map { $0 <= now } ?? false }

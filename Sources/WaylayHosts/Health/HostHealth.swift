@@ -1,21 +1,21 @@
-/// What was learnt about the addresses of hosts: times, failures, bans. Safe from any thread.
+/// The health records of addresses: times, failures and bans. Thread-safe.
 final class HostHealth: Sendable {
   fileprivate struct State {
     var authorities: [HostAuthority: [HostEndpoint: AddressRecord]] = [:]
-    /// What is known of an address whatever the host: that nobody answers there, or late.
+    /// Records of an address for all hosts: unreachable or late.
     var shared: [HostEndpoint: AddressRecord] = [:]
-    /// Which network it is.
+    /// The number of the current network.
     var epoch = 0
     var pace = HandshakePace()
     var count = 0
   }
 
-  /// Addresses that are remembered; beyond it those that were used longest ago are forgotten.
+  /// The maximum number of addresses; the least recently used are removed first.
   private let capacity: Int
   private let policy: HostRewriter.Policy
   private let clock: HostClock
   private let state = Locked(State())
-  /// The attempts at addresses of which nothing is known.
+  /// The trials of unproven addresses.
   let probes = Probes()
   /// Wakes the requests that wait for an address.
   let alarms: Alarms
@@ -27,7 +27,7 @@ final class HostHealth: Sendable {
     alarms = Alarms(clock: clock)
   }
 
-  /// What is known of the candidates, in their order.
+  /// The records of the candidates, in the same order.
   func records(of candidates: [HostCandidate], at authority: HostAuthority) -> [AddressRecord] {
     state.withLock { state in
       let known = state.authorities[authority]
@@ -39,10 +39,10 @@ final class HostHealth: Sendable {
     }
   }
 
-  /// Which network it is: what fails in one says nothing in the next.
+  /// The number of the current network: failures in one network do not count in the next.
   var epoch: Int { state.withLock { $0.epoch } }
 
-  /// Whether an address has answered, and nothing speaks against it.
+  /// Whether an address has responded, and has not failed since.
   func isProven(_ candidate: HostCandidate, at authority: HostAuthority) -> Bool {
     let now = clock.time()
     return state.withLock {
@@ -51,27 +51,27 @@ final class HostHealth: Sendable {
     }
   }
 
-  /// When an address last answered, and was last silent.
+  /// When an address last responded, and when it was last silent.
   func contact(with candidate: HostCandidate, at authority: HostAuthority) -> AddressRecord.Contact {
     state.withLock { $0.authorities[authority]?[candidate.endpoint]?.contact } ?? .init()
   }
 
-  /// An address was silent while another one answered: requests that wait for it need not find that out by themselves.
+  /// Records that an address was silent while another one responded, and wakes the requests that wait for it.
   func silent(_ candidate: HostCandidate, at authority: HostAuthority) {
     let now = clock.time()
     change(candidate, at: authority) { $0.contact.lastSilence = now }
     alarms.wakeAll()
   }
 
-  /// When an attempt that begins now counts as late.
+  /// The deadline of an attempt that begins now.
   func deadline(of candidate: HostCandidate, at authority: HostAuthority) -> Duration {
     let (pace, own) = state.withLock { ($0.pace, $0.authorities[authority]?[candidate.endpoint]?.smoothed) }
     return pace.deadline(own: own, limits: policy)
   }
 
-  /// An address has answered: its failures and its ban are forgotten.
+  /// Records a response, which clears the address's failures and ban.
   ///
-  /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
+  /// - Parameter handshake: The time for connecting and the TLS handshake; `nil` for a reused connection.
   func responded(_ candidate: HostCandidate, at authority: HostAuthority, handshake: Duration?) {
     let now = clock.time()
     change(candidate, at: authority) { $0.responded(in: handshake, at: now) }
@@ -81,23 +81,23 @@ final class HostHealth: Sendable {
     }
   }
 
-  /// Another address was connected first.
+  /// Records that another address connected first.
   func superseded(_ candidate: HostCandidate, at authority: HostAuthority, after time: Duration) {
     let now = clock.time()
     change(candidate, at: authority) { $0.superseded(after: time, at: now) }
     if time >= Self.lateness { share(candidate) { $0.superseded(after: time, at: now) } }
   }
 
-  /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
+  /// Records a missed deadline. Until this or another address responds, one request at a time tries it.
   func late(_ candidate: HostCandidate, at authority: HostAuthority) {
     change(candidate, at: authority) { $0.late() }
   }
 
-  /// An address has failed: it is banned for a time that grows with its failures. Attempts that were under way together
-  /// have found out the same, which counts once.
+  /// Records a failure: bans the address for a time that grows with its failures. Failures of concurrent attempts count
+  /// once.
   ///
-  /// - Parameter begin: When the attempt began; `nil` counts it in any case.
-  /// - Returns: The ban, if it is a new one.
+  /// - Parameter begin: When the attempt began; `nil` counts the failure in any case.
+  /// - Returns: The ban; `nil` if the failure was already counted.
   @discardableResult
   func failed(
     _ candidate: HostCandidate, at authority: HostAuthority, _ outcome: OpenEnum<HostAttempt>,
@@ -118,24 +118,24 @@ final class HostHealth: Sendable {
     }
   }
 
-  /// An address has failed in a way that need not be its own fault: others are preferred until it answers again.
+  /// Records a failure that need not be the address's fault: other addresses are preferred until it responds again.
   func demoted(_ candidate: HostCandidate, at authority: HostAuthority) {
     let now = clock.time()
     change(candidate, at: authority) { $0.failed(nil, at: now) }
   }
 
-  /// The network is another one: bans, times and the pace belonged to the one before.
+  /// Clears bans, times and pace, and increments ``epoch``.
   func networkChanged() {
     state.withLock { $0 = State(epoch: $0.epoch + 1) }
   }
 
-  /// How long an address has to take for the delay to count for other hosts too.
+  /// The delay from which lateness counts for all hosts of the address.
   private static let lateness: Duration = .milliseconds(200)
 
-  /// Notes what holds for all hosts of an address.
+  /// Records a fact that applies to all hosts of an address.
   private func share(_ candidate: HostCandidate, _ body: (inout AddressRecord) -> Void) {
     state.withLock { state in
-      // Their age is not kept: they are few, or made up by a hostile resolver.
+      // No LRU here: real entries are few, many come from a hostile resolver.
       if state.shared.count >= capacity { state.shared = [:] }
       body(&state.shared[candidate.endpoint, default: AddressRecord()])
     }
@@ -159,7 +159,7 @@ final class HostHealth: Sendable {
 }
 
 extension HostHealth.State {
-  /// Forgets an eighth of the addresses, so that it is not done for each new one.
+  /// Removes an eighth of the addresses, so that not every insertion scans the table.
   fileprivate mutating func forgetOldest() {
     let uses = authorities.values.flatMap { $0.values.map(\.lastUse) }.sorted()
     let limit = uses[uses.count / 8]
@@ -171,25 +171,25 @@ extension HostHealth.State {
   }
 }
 
-/// What is known of one address of one host.
+/// The health record of one address of one host.
 struct AddressRecord: Sendable, Hashable {
-  /// The measured time to connect and agree on TLS, smoothed (an exponentially weighted moving average).
+  /// The smoothed time for connecting and the TLS handshake (an exponentially weighted moving average).
   private(set) var smoothed: Duration?
-  /// Whether it has answered before, and nothing has spoken against it since.
+  /// Whether the address has responded, and has not failed since.
   private(set) var isProven = false
-  /// Whether a request has found it late since, and nobody knows yet whose fault that is.
+  /// Whether the address missed a deadline since, while the network may be at fault.
   private(set) var isLate = false
-  /// Failures since it answered last.
+  /// The number of failures since its last response.
   private(set) var failures = 0
-  /// How often another address was connected first, since it answered last.
+  /// How often another address connected first since its last response.
   private(set) var timesSuperseded = 0
-  /// When it was last used, or failed.
+  /// When the address was last used, or failed.
   private(set) var lastUse: Duration = .zero
-  /// When it failed last.
+  /// When the address last failed.
   private(set) var lastFailure: Duration?
-  /// When it answered last, and when it was found silent.
+  /// When the address last responded, and was last found silent.
   fileprivate(set) var contact = Contact()
-  /// The ban, which may be over.
+  /// The last ban, which may have expired.
   private(set) var ban: AddressBan?
 
   /// The ban, if it is in force.
@@ -208,14 +208,14 @@ struct AddressRecord: Sendable, Hashable {
     if let time { note(time) }
   }
 
-  /// Another was first; this one has taken at least `time` so far.
+  /// Another address connected first; this one has taken at least `time` so far.
   mutating func superseded(after time: Duration, at now: Duration) {
     lastUse = now
     timesSuperseded += 1
     if let smoothed, time > smoothed { note(time) }
   }
 
-  /// It was not connected in its time.
+  /// The connection missed its deadline.
   mutating func late() {
     isLate = true
   }
@@ -228,45 +228,44 @@ struct AddressRecord: Sendable, Hashable {
     if let ban { self.ban = ban }
   }
 
-  /// A new measurement counts for three tenths: a handful of them replace what was known.
+  /// A new measurement has a weight of 0.3, so a handful of them replace the old value.
   private mutating func note(_ time: Duration) {
     smoothed = smoothed.map { $0 * 7 / 10 + time * 3 / 10 } ?? time
   }
 }
 
 extension AddressRecord {
-  /// When an address answered last, and when it last did not although it should have.
+  /// When an address last responded, and when it last failed to respond.
   struct Contact: Sendable, Hashable {
     var lastResponse: Duration?
     var lastSilence: Duration?
 
-    /// Whether it was found silent since, and has not answered after that.
+    /// Whether it was found silent at or after `time`, and has not responded since.
     func isSilent(since time: Duration) -> Bool {
       lastSilence.map { $0 >= time && $0 > lastResponse ?? .zero } ?? false
     }
   }
 }
 
-/// Why and for how long an address is tried only when everything else has failed.
+/// The cause and the end of a ban; a banned address is tried last.
 struct AddressBan: Sendable, Hashable {
-  /// What it did.
+  /// The outcome that caused the ban.
   let cause: OpenEnum<HostAttempt>
-  /// When the ban ends, by the clock of the health records.
+  /// The end of the ban, by the clock of the health records.
   let until: Duration
 
-  /// Whether it also ends with the network.
+  /// Whether a change of the network also ends the ban.
   var isSuspectedHijack: Bool { cause.isSuspectedHijack }
 }
 
-/// How long it takes to connect and agree on TLS in this network, over all addresses: what deadlines follow.
+/// The pace of the network: the time for connecting and the TLS handshake over all addresses. Deadlines derive from it.
 ///
-/// Mean and mean deviation as TCP estimates round trips (RFC 6298, section 2), so that a slow network gets long
-/// deadlines and bans nobody.
+/// Mean and mean deviation, as TCP estimates round trips (RFC 6298, section 2): a slow network gets long deadlines, and
+/// none of its addresses is banned.
 struct HandshakePace: Sendable, Hashable {
   private var mean: Duration?
   private var deviation: Duration = .zero
 
-  /// Makes a pace that has measured nothing.
   /// Adds a measurement.
   mutating func add(_ time: Duration) {
     guard let mean else {
@@ -278,9 +277,9 @@ struct HandshakePace: Sendable, Hashable {
     self.mean = mean * 7 / 8 + time / 8
   }
 
-  /// How long to wait for an address before it counts as late.
+  /// The deadline for an address.
   ///
-  /// - Parameter own: What was measured of the address itself.
+  /// - Parameter own: The smoothed time of the address itself.
   func deadline(own: Duration?, limits: HostRewriter.Policy) -> Duration {
     guard let mean else { return limits.initialDeadline }
     let wanted = max(mean * 2 + deviation * 4, (own ?? .zero) * 4)

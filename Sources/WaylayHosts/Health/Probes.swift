@@ -1,38 +1,38 @@
-/// Lets one request at a time try an address that has not answered yet; the others wait for the outcome.
+/// Lets one request at a time try an unproven address; the other requests wait for the outcome.
 ///
-/// Without this a hundred requests at once would each find out by themselves that an address is bad, and wait for each
-/// other's connections meanwhile. Safe from any thread.
+/// Otherwise a hundred concurrent requests would each find out that an address is bad, and compete for its connections
+/// meanwhile. Thread-safe.
 final class Probes: Sendable {
-  /// What is tried: an address of a host.
+  /// The target of a probe: an address of a host.
   struct Target: Hashable, Sendable {
     let authority: HostAuthority
     let endpoint: HostEndpoint
   }
 
-  /// What a probe came to.
+  /// The outcome of a probe.
   enum Conclusion: Sendable {
-    /// The address was connected and verified: the others may go there.
+    /// The address was connected and verified: waiting requests may use it.
     case connected
-    /// It failed, and is not to be tried again now.
+    /// The address failed, and must not be tried again now.
     case failed(any Error)
-    /// It was not connected in its time; it may only be slow.
+    /// The address missed its deadline; it may only be slow.
     case late
-    /// It is unknown: the request that was trying has ended.
+    /// Unknown: the probing request was cancelled.
     case abandoned
   }
 
-  /// What a request may do at an address.
+  /// The permission for a request to use an address.
   enum Permit: Sendable {
-    /// Try it, and report the outcome for all.
+    /// Probe the address, and report the outcome to all waiting requests.
     case granted(Probe)
-    /// Another request has tried it, with this outcome: `connected`, `failed` or `late`.
+    /// Another request has probed the address, with the outcome `connected`, `failed` or `late`.
     case settled(Conclusion)
   }
 
   fileprivate struct Trial {
     var isConnected = false
     var waiters: [UInt64: Promise<Permit>] = [:]
-    /// In the order in which they came; those that have gone are still in it.
+    /// The waiters in FIFO order; the numbers of cancelled waiters stay in it.
     var order: [UInt64] = []
   }
 
@@ -43,9 +43,9 @@ final class Probes: Sendable {
 
   private let state = Locked(State())
 
-  /// Returns at once when no request is trying the address, or it was connected; otherwise when the outcome is known.
+  /// Returns at once if the address is not being probed, or was connected; otherwise once the outcome is known.
   ///
-  /// A task that is cancelled meanwhile gets `abandoned`.
+  /// Returns `abandoned` to a cancelled task.
   func permit(for target: Target) async -> Permit {
     let number = state.withLock { state in
       state.last += 1
@@ -71,7 +71,7 @@ final class Probes: Sendable {
     return permit ?? .settled(.abandoned)
   }
 
-  /// The connection is open and verified: no request waits any more.
+  /// The connection is open and verified: resumes all waiters.
   fileprivate func connected(_ target: Target) {
     let waiters = state.withLock { state in
       defer {
@@ -84,7 +84,7 @@ final class Probes: Sendable {
     for waiter in waiters { waiter.settle(.success(.settled(.connected))) }
   }
 
-  /// The trial is over. When its outcome is unknown, the next request tries.
+  /// Ends the probe. If its outcome is unknown, the first waiter probes next.
   fileprivate func ended(_ target: Target, _ conclusion: Conclusion) {
     var permit = Permit.settled(conclusion)
     let waiters = state.withLock { state -> [Promise<Permit>] in
@@ -99,7 +99,7 @@ final class Probes: Sendable {
     for waiter in waiters { waiter.settle(.success(permit)) }
   }
 
-  /// The attempt at an address for all. When it is released without a conclusion, the next request tries.
+  /// The exclusive right to probe an address. If it is released without a conclusion, the next request probes.
   final class Probe: Sendable {
     private let probes: Probes
     private let target: Target
@@ -132,9 +132,9 @@ final class Probes: Sendable {
 }
 
 extension Probes.Trial {
-  /// The request that has waited longest.
+  /// Removes and returns the request that has waited longest.
   fileprivate mutating func takeFirst() -> Promise<Probes.Permit>? {
-    // Each number is looked at once, whether its waiter is still there or not.
+    // Visits each number once, including those of cancelled waiters.
     var index = 0
     defer { order.removeFirst(index) }
     while index < order.count {

@@ -1,8 +1,7 @@
-/// The candidates of a request in the order in which they are tried.
+/// The candidates of a request in the order of the attempts.
 ///
-/// Proven addresses by their measured time, then those of which nothing is known, then those that others have
-/// overtaken, at last the banned ones, the one that failed longest ago first. Within each group the families alternate
-/// (RFC 8305, section 4).
+/// Proven addresses by measured time, then untried ones, then those that lost a race, then banned ones, oldest failure
+/// first. Within each group the address families alternate (RFC 8305, section 4).
 struct Ranking: Sendable {
   struct Entry: Sendable, Hashable {
     let candidate: HostCandidate
@@ -10,10 +9,10 @@ struct Ranking: Sendable {
     let ban: AddressBan?
   }
 
-  /// In the order in which they are tried.
+  /// In the order of the attempts.
   let entries: [Entry]
 
-  /// Ranks candidates. The order of equals is kept.
+  /// Ranks candidates; equal ones keep their order.
   init(_ candidates: [HostCandidate], records: [AddressRecord], at now: Duration) {
     let entries = zip(candidates, records).map { Entry(candidate: $0, record: $1, ban: $1.ban(at: now)) }
     guard entries.count > 1 else {
@@ -24,7 +23,7 @@ struct Ranking: Sendable {
     self.entries = groups.keys.sorted().flatMap { Self.interleaved(Self.sorted(groups[$0] ?? [])) }
   }
 
-  /// A stable sort: `sort` is one, but does not promise it.
+  /// A stable sort: the documentation of `sort` does not guarantee stability.
   private static func sorted(_ entries: [Entry]) -> [Entry] {
     entries.enumerated().sorted { one, other in
       let (left, right) = (one.element.order, other.element.order)
@@ -32,7 +31,7 @@ struct Ranking: Sendable {
     }.map(\.element)
   }
 
-  /// Alternates the families, beginning with that of the first.
+  /// Alternates the address families, beginning with that of the first entry.
   private static func interleaved(_ entries: [Entry]) -> [Entry] {
     guard let first = entries.first?.candidate.address.isIPv6 else { return [] }
     let ours = entries.filter { $0.candidate.address.isIPv6 == first }
@@ -59,7 +58,7 @@ extension Ranking.Entry {
     }
   }
 
-  /// What is known of it, for a person.
+  /// The record as human-readable text.
   var state: String {
     if let ban { return "banned: \(ban.cause)" }
     if record.isProven { return "proven" }

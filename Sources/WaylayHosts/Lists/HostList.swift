@@ -1,4 +1,4 @@
-/// The rules that an app ships, and the newest list that it has downloaded since.
+/// The rules that an app ships, and the newest list that it has downloaded.
 ///
 /// ```swift
 /// let list = try HostList(bundled: bundledFile, storedAt: folder.appendingPathComponent("hosts.json"))
@@ -8,12 +8,12 @@
 /// try list.update(with: downloadedFile)
 /// ```
 ///
-/// A list is the JSON of ``HostRules/init(json:)`` with a `serial`, a whole number that grows from list to list. It may
-/// have an end, too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z", "rules": […]}`.
+/// A list is the JSON of ``HostRules/init(json:)`` with a `serial`, a whole number that increases from list to list,
+/// and optionally an expiry date: `{"serial": 7, "expires": "2027-01-31T00:00:00Z", "rules": […]}`.
 ///
-/// The newest accepted list is in force, expired or not, and the bundled one for each host that the newest has no rule
-/// for. The newest is kept in a file, which several processes may share; where that cannot be read or written, the log
-/// says why, and the other rules stay in force.
+/// The newest accepted list is in force, even after its expiry; the bundled list applies to hosts without a rule in the
+/// newest one. A file stores the newest list, and several processes may share it. If the file cannot be read or
+/// written, the log says why, and the current rules stay in force.
 public final class HostList: Sendable {
   private struct Content: Equatable {
     let serial: UInt64
@@ -40,8 +40,8 @@ public final class HostList: Sendable {
   ///
   /// - Parameters:
   ///   - bundled: The list that the app ships.
-  ///   - file: The file for the newest accepted list, in a folder that exists; a file with the suffix `.lock` is made
-  ///     beside it. It is read now. One that other users may write is ignored.
+  /// - file: The file for the newest accepted list, in an existing folder; a lock file with the suffix `.lock` is
+  ///   created next to it. The initializer reads the file. A file that other users may write is ignored.
   ///   - logger: The logger for a file that cannot be used, and for an expired list.
   /// - Throws: `HostError.invalidRule` for an invalid bundled list; never for the stored one.
   public init(bundled: Data, storedAt file: URL, logger: Logger = Logger(label: "waylay.hosts")) throws {
@@ -61,14 +61,14 @@ public final class HostList: Sendable {
 
   /// Puts a newer list in force, and stores it.
   ///
-  /// To pass the current list again changes nothing. A list that cannot be stored is in force until the process ends,
-  /// with a line in the log. The call writes a file, and waits for other processes that write it.
+  /// Passing the current list again changes nothing. A list that cannot be stored is in force until the process ends,
+  /// and the failure is logged. The call writes a file, and waits for other processes that write it.
   ///
   /// - Parameters:
   ///   - list: The list, as downloaded.
-  ///   - verify: Checks the list, such as its signature, before it is parsed, and throws to refuse it.
-  /// - Throws: What `verify` throws, `HostError.invalidRule`, `HostError.listExpired`, or `HostError.listOutdated` for
-  ///   a serial number that is not higher. Nothing has changed then.
+  /// - verify: Checks the list, such as its signature, before it is parsed; throws to reject it.
+  /// - Throws: The error of `verify`, `HostError.invalidRule`, `HostError.listExpired`, or `HostError.listOutdated` for
+  ///   a serial number that is not higher. The rules are unchanged in these cases.
   public func update(with list: Data, verify: (Data) throws -> Void = { _ in }) throws {
     try verify(list)
     let content = try Content(list)
@@ -79,10 +79,10 @@ public final class HostList: Sendable {
     }
     let lock = attempt("the list of hosts will not be stored") { try FileLock(file.path + ".lock") }
     defer { lock?.release() }
-    // Another process may have stored a newer one.
+    // Another process may have stored a newer list.
     let stored = enforceStored()
     try enforce(content)
-    // A file that cannot be read now may hold a newer list: it stays.
+    // A file that cannot be read now may hold a newer list: do not overwrite it.
     let mayStore =
       switch stored {
       case .success(let list): list != content

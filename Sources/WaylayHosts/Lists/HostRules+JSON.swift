@@ -12,8 +12,8 @@ extension HostRules {
   /// ```
   ///
   /// A rule without addresses uses the resolver. `host` is a `HostPattern`, each address a ``HostEndpoint``. Additional
-  /// members next to `rules` are for the app; additional members of a rule are errors, because a misspelled `exclude`
-  /// would route what must not be routed.
+  /// members next to `rules` are ignored; additional members of a rule are errors, because a misspelled `exclude` would
+  /// route a host that must not be routed.
   ///
   /// To keep a downloaded list across launches, use a ``HostList``.
   ///
@@ -57,9 +57,9 @@ extension HostRules {
   }
 }
 
-/// The top level of a list: an object, some of whose members are wanted.
+/// The top level of a list: a JSON object, read member by member.
 struct HostListDocument {
-  /// More than any list of hosts needs, and little enough to be parsed at once.
+  /// The maximum size in bytes: more than any list needs, and small enough to parse in memory.
   static let maximumSize = 16 << 20
 
   private let members: [String: JSONValue]
@@ -93,7 +93,7 @@ struct HostListDocument {
     return value
   }
 
-  /// A date, if there is one.
+  /// A date; `nil` if the member is missing.
   func date(_ name: String) throws -> Date? {
     guard let member = members[name] else { return nil }
     guard let date = member.string.flatMap({ try? Date($0, strategy: .iso8601) }) else {

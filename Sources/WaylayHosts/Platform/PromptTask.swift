@@ -1,6 +1,6 @@
-// A file of its own for its condition on the platform.
+// In a separate file for its platform condition.
 extension ThrowingTaskGroup where ChildTaskResult: Sendable {
-  /// Adds a task that begins on this thread, where the system can do that: it saves a wait for another one.
+  /// Adds a task that starts on the current thread, if the system supports it, which saves a context switch.
   mutating func addPromptTask(_ work: sending @escaping @isolated(any) () async throws -> ChildTaskResult) {
     #if canImport(Darwin)
       addTask(operation: work)

@@ -12,23 +12,23 @@ public import WaylayCore
 /// try SystemDNS.requireEncryption(service, addresses: [HostAddress("192.0.2.53")])
 /// ```
 ///
-/// It changes nothing but where names are looked up: TLS, proxies and HTTP versions stay `URLSession`'s own. It offers
-/// no addresses of your own and no second address when one is dead: for those use ``HostRewriter``, where the transport
-/// can dial them.
+/// It affects name resolution alone: TLS, proxies and HTTP versions stay those of `URLSession`. It cannot dial
+/// addresses of your choice, or a second address if the first one is dead: for that use ``HostRewriter`` with a
+/// transport that can dial given addresses.
 ///
 /// Written from Apple's documentation and type-checked; it has not been run on an Apple platform.
 public enum SystemDNS {
   #if canImport(Darwin)
-    /// From now on, looks up no name of this process in clear.
+    /// Encrypts all name resolution of this process from now on.
     ///
     /// Call it once at launch, before the first connection. It is in force until the process ends. A service that the
-    /// user or iCloud Private Relay has configured comes first. Whether web views are covered, which load in processes
-    /// of their own, is unknown.
+    /// user or iCloud Private Relay has configured takes precedence. Web views load in separate processes; whether it
+    /// covers them is unknown.
     ///
     /// - Parameters:
     ///   - service: The `https` URL of a DNS service.
-    ///   - addresses: The addresses of the service, at least one: without them its own name would be looked up in clear.
-    /// - Throws: `HostError.invalidRule` when there is no address, or the URL is not one of `https` with a host.
+    /// - addresses: The addresses of the service, at least one: otherwise its own name would be looked up in clear.
+    /// - Throws: `HostError.invalidRule` if there is no address, or the URL is not an `https` URL with a host.
     public static func requireEncryption(_ service: URL, addresses: [HostAddress]) throws(HostError) {
       guard service.scheme?.lowercased() == "https", let host = service.host, !host.isEmpty else {
         throw HostError(.invalidRule, "the URL of a DNS service needs the scheme https and a host.", host: service.host)
@@ -47,7 +47,7 @@ public enum SystemDNS {
           service, serverAddresses: addresses.map { .hostPort(host: NWEndpoint.Host($0.literal), port: port) }))
     }
   #else
-    /// Not on Linux, where the system has no such setting.
+    /// Unavailable on Linux: the system has no such setting.
     @available(
       *, unavailable,
       message: "Linux has no encrypted name resolution of the system: use HostRewriter with a DoHResolver."

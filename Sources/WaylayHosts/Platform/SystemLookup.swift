@@ -2,14 +2,14 @@ import Foundation
 
 /// `getaddrinfo` (RFC 3493, section 6.1).
 enum SystemLookup {
-  // An enumeration of glibc's alone.
+  // Only glibc declares an enumeration here.
   #if canImport(Darwin) || canImport(Musl) || canImport(Android)
     private static let stream = SOCK_STREAM
   #else
     private static let stream = Int32(SOCK_STREAM.rawValue)
   #endif
 
-  /// The addresses of a host, in the system's order. Blocks for as long as the system takes.
+  /// The addresses of a host, in the system's order. Blocks until the system returns.
   static func addresses(of host: String) throws -> [HostAddress] {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC

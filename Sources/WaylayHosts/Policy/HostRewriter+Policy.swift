@@ -8,20 +8,21 @@ extension HostRewriter {
   public struct Policy: Sendable {
     /// Whether the system loads a request that no address of its host has responded to.
     package let allowsSystem: Bool
-    /// How long to wait for a connection, TLS included, before the next address is tried beside it; at least 10
-    /// milliseconds. `nil` tries one address after the other, the next when the previous one has failed or is late.
+    /// How long to wait for a connection, TLS included, before the next address is tried concurrently; at least 10
+    /// milliseconds. `nil` tries one address after the other: the next one once the previous one has failed or is late.
     ///
-    /// The next address is also tried as soon as one fails. The first that is connected and verified gets the request
-    /// (RFC 8305, section 5). Without a transport with `TransportCapabilities.gates`, addresses are tried one by one.
+    /// A failed attempt starts the next address at once. The first address that is connected and verified gets the
+    /// request (RFC 8305, section 5). Without a transport with `TransportCapabilities.gates`, addresses are tried one
+    /// by one.
     public var connectionAttemptDelay: Duration? = .milliseconds(250) {
       didSet { connectionAttemptDelay = connectionAttemptDelay.map { max($0, .milliseconds(10)) } }
     }
-    /// When an address counts as late, before anything has been measured in the current network.
+    /// The deadline of an address before the first measurement in the current network.
     public var initialDeadline = Duration.seconds(3)
-    /// The minimum of what follows from measurements: more than the second after which a lost first packet is sent again
-    /// (RFC 6298).
+    /// The minimum of deadlines that derive from measurements: longer than the second after which TCP retransmits a
+    /// lost first packet (RFC 6298).
     public var minimumDeadline = Duration.milliseconds(1200)
-    /// The maximum, which also applies to the last remaining address.
+    /// The maximum deadline, which also applies to the last remaining address.
     public var maximumDeadline = Duration.seconds(20)
     /// How long an address is banned after a failure. A banned address is tried last.
     var bans = Bans()
@@ -29,11 +30,11 @@ extension HostRewriter {
     /// After that, one other address is tried concurrently, or the same one again if the connection was reused; at most
     /// a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
     ///
-    /// The first response wins. An address that has said nothing to any request meanwhile is no longer preferred, and
-    /// over plain `http` banned; the other requests that wait for it leave it at once. Only safe methods (GET, HEAD,
-    /// OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable body are sent to another one so: no POST, PUT or DELETE
-    /// is ever sent to two servers at once. Such a request waits, and those after it prefer other addresses.
-    /// Abandoning an attempt after that long, or by a timeout, also counts against the address.
+    /// The first response wins. An address without a response to any request meanwhile is no longer preferred, and over
+    /// plain `http` banned; other requests that wait for it leave it at once. Only safe methods (GET, HEAD, OPTIONS,
+    /// TRACE; RFC 9110, section 9.2.1) with a replayable body are hedged in this way: no POST, PUT or DELETE is ever
+    /// sent to two servers concurrently. Such a request waits, and later requests prefer other addresses. Abandoning an
+    /// attempt after that long, or by a timeout, also counts against the address.
     public var silenceTimeout: Duration? = .seconds(3)
     /// The check that a response over plain `http` must pass to be accepted as the host's own; `nil` accepts every
     /// response.
@@ -57,7 +58,7 @@ extension HostRewriter {
       func duration(of outcome: OpenEnum<HostAttempt>, failures: Int) -> Duration {
         if outcome.isSuspectedHijack { return suspectedHijack }
         let factor = 1 << min(max(failures, 0), 8)
-        // Compared before it is multiplied: an app may set the longest there is.
+        // Compare before multiplying: an app may set the maximum duration, and the product would overflow.
         guard network > .zero else { return .zero }
         return network < longest / factor ? network * factor : max(.zero, longest)
       }
@@ -65,11 +66,11 @@ extension HostRewriter {
   }
 }
 
-// MARK: What is dialled without a request
+// MARK: - Addresses dialed without a request
 
 extension HostRewriter {
-  /// Why an address must not be dialled for a host, whoever names it: the policy for answers (DNS rebinding), for what
-  /// is dialled without one. `nil` when it may be: a rule lists the address, or the name may have a private one.
+  /// Why an address must not be dialed for a host: applies the rules against DNS rebinding to an address that did not
+  /// come from a resolver. `nil` if it may: a rule lists the address, or the name may have a private one.
   package func refusal(of address: HostAddress, for authority: HostAuthority) -> String? {
     let rule = ruleSource.match(authority.host, port: authority.port)
     if rule?.endpoints.contains(where: { $0.address == address }) ?? false { return nil }
@@ -80,7 +81,7 @@ extension HostRewriter {
     return address.specialPurpose
   }
 
-  /// Reports what has happened to a tunnel on the loopback address.
+  /// Reports an event of a tunnel on the loopback address.
   package func happened(_ kind: OpenEnum<HostEvent>, _ error: any Error) {
     guard let url = URL(string: "http://127.0.0.1/"), let host = try? HostName("127.0.0.1") else { return }
     reporter.happened(kind, request: InterceptedRequest(.connect, url), host: host, error: error)

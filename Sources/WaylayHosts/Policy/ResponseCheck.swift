@@ -5,9 +5,9 @@
 /// policy.responseCheck = .field("X-Served-By", equals: "example") && .noPortal(redirectsWithin: ["example.com"])
 /// ```
 ///
-/// Without TLS, nothing proves who has responded: a check detects captive portals and injected pages, not an attacker
-/// who knows it. A rejected response bans its address as a suspected hijack, and an idempotent request goes to the next
-/// address. The check does not apply to `https`.
+/// Without TLS, nothing proves the origin of a response: a check detects captive portals and injected pages, not an
+/// attacker that knows the check. A rejected response bans its address as a suspected hijack, and an idempotent request
+/// goes to the next address. The check does not apply to `https`.
 public struct ResponseCheck: Sendable {
   private let reject: @Sendable (InterceptedRequest?, InterceptedResponse) -> String?
 }
@@ -77,11 +77,11 @@ extension ResponseCheck {
   /// - a successful HTML response to a request that cannot have asked for it: its `Accept` contains no HTML type and no
   ///   wildcard for one, or its path ends like that of another file type, such as `.json` or `.png`.
   ///
-  /// It does not detect a portal that responds with HTML to a request whose `Accept` is missing or `*/*`, which is what
-  /// `URLSession` sends by default: give the requests of your API an `Accept`. Nor does it detect a portal that
-  /// responds with the requested type, modifies the body of a real response, or uses a name below the host's own
-  /// parent, even if that is a public suffix such as `co.uk`. A field that only your server sends is more reliable: see
-  /// ``field(_:equals:)``. And no check replaces `https`.
+  /// It does not detect a portal that responds with HTML to a request whose `Accept` is missing or `*/*`, the default
+  /// of `URLSession`: give the requests of your API an `Accept`. Nor does it detect a portal that responds with the
+  /// requested type, modifies the body of a real response, or uses a name below the host's own parent, even if that is
+  /// a public suffix such as `co.uk`. A field that only your server sends is more reliable: see ``field(_:equals:)``.
+  /// No check replaces `https`.
   ///
   /// - Parameter hosts: Names that the host's redirects may lead to, including everything below them.
   public static func noPortal(redirectsWithin hosts: [String] = []) -> ResponseCheck {
@@ -115,7 +115,7 @@ extension ResponseCheck {
     return common >= 2 ? nil : "the redirect leads to \(target), another owner's host"
   }
 
-  /// From the last one on.
+  /// The labels, last one first.
   private static func labels(_ name: String) -> [Substring] { name.split(separator: ".").reversed() }
 
   private static func isHTML(_ response: InterceptedResponse) -> Bool {
@@ -123,7 +123,7 @@ extension ResponseCheck {
     return type == "text/html" || type == "application/xhtml+xml"
   }
 
-  /// Endings of what is no page: data, pictures, code, sound, films, fonts, archives.
+  /// File extensions other than those of pages: data, images, code, audio, video, fonts, archives.
   private static let otherEndings: Set<String> = [
     "json", "xml", "txt", "csv", "pdf", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "css", "js", "mjs",
     "wasm", "mp3", "m4a",

@@ -1,15 +1,15 @@
-/// What is known of a host so far, from the answers to several questions.
+/// The answers about a host so far, and the questions that remain.
 struct DoHFindings: Sendable {
   let query: HostAuthority
   let name: DNSName
-  /// The name that the host's HTTPS records have.
+  /// The name of the host's HTTPS records.
   let serviceName: DNSName
   private(set) var answers: [DNSQuestion: Result<DNSReply, HostError>] = [:]
   private var asked: Set<DNSQuestion> = []
 
-  /// The most names that HTTPS records may lead to.
+  /// The maximum number of other names to follow from HTTPS records.
   private static let maximumTargets = 3
-  /// An answer of which a part is missing is not kept for long.
+  /// The lifetime of an incomplete answer, in seconds.
   private static let incompleteTimeToLive: UInt32 = 30
 
   init(_ query: HostAuthority) throws {
@@ -22,7 +22,7 @@ struct DoHFindings: Sendable {
     answers[question] = result
   }
 
-  /// What is to be asked next: at first for the host itself, then for the names that its HTTPS records lead to.
+  /// The next questions: first about the host itself, then about the names that its HTTPS records point to.
   mutating func questions() -> [DNSQuestion] {
     var wanted: [DNSQuestion] = []
     if asked.isEmpty {
@@ -39,7 +39,7 @@ struct DoHFindings: Sendable {
     return wanted
   }
 
-  /// Whether there is something to dial.
+  /// Whether there is an address to dial.
   var hasAddresses: Bool { !addresses(of: name).isEmpty }
 
   private func addressQuestions(_ name: DNSName) -> [DNSQuestion] {
@@ -54,39 +54,39 @@ struct DoHFindings: Sendable {
     addressQuestions(name).flatMap { answer($0.name, $0.type)?.addresses ?? [] }
   }
 
-  /// Whether a name is the host, or what its aliases lead to.
+  /// Whether a name is the host itself, or the end of its alias chain.
   private func isOwn(_ target: DNSName) -> Bool {
     target == name || addressQuestions(name).contains { answer($0.name, $0.type)?.name == target }
   }
 
-  /// The services of the host; those of another name where an HTTPS record says so.
+  /// The services of the host; for an alias record, those of its target.
   private func services() -> [(owner: DNSName, binding: ServiceBinding)] {
     guard let answer = answer(serviceName, .https) else { return [] }
     let own = answer.services
     if let alias = own.first(where: \.isAlias) {
       let found = self.answer(alias.target, .https)?.services.filter { !$0.isAlias } ?? []
-      // Without services of its own, the other name is a host with addresses and nothing else.
+      // An alias target without services is a plain host with addresses.
       return found.isEmpty
         ? [(alias.target, ServiceBinding(priority: 1, target: .root))] : found.map { (alias.target, $0) }
     }
     return own.map { (answer.name == serviceName ? name : answer.name, $0) }
   }
 
-  /// The addresses of its services, in their order; those of the host itself come last: a client falls back to them
-  /// (RFC 9460, section 3).
+  /// The addresses of the services in their order, then those of the host itself, to which a client falls back (RFC
+  /// 9460, section 3).
   private func addresses() -> [HostAddress] {
-    // Over QUIC alone: nothing here speaks it.
+    // Services over QUIC alone are skipped: no transport here supports it.
     let usable = services().filter {
       $0.binding.isUsable && $0.binding.protocols.contains { $0 == "h2" || $0 == "http/1.1" }
     }
     let targets = usable.map { $0.binding.target == .root ? $0.owner : $0.binding.target }
     let all = targets.flatMap { addresses(of: isOwn($0) ? name : $0) } + addresses(of: name)
     var seen: Set<HostAddress> = []
-    // More are of no use, and a server that returns a thousand is hostile.
+    // Limits the count: more addresses are of no use, and a server that returns a thousand is hostile.
     return Array(all.filter { seen.insert($0).inserted }.prefix(HostResolution.mostCandidates))
   }
 
-  /// What the answers say in sum.
+  /// The combined result of the answers.
   func resolution(source: String) throws -> HostResolution {
     let addresses = addresses()
     guard !addresses.isEmpty else { throw failure(source) }

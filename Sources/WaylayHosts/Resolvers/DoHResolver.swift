@@ -1,29 +1,29 @@
-/// Resolves hosts with DNS over HTTPS (RFC 8484): nobody in between can read the query or forge the answer.
+/// Resolves hosts with DNS over HTTPS (RFC 8484): the network can neither read the query nor forge the answer.
 ///
 /// ```swift
 /// let doh = try DoHResolver(URL(string: "https://dns.example.net/dns-query")!, addresses: ["192.0.2.53", "2001:db8::53"])
 /// let cache = ResolutionCache(doh)
 /// ```
 ///
-/// The server itself is never looked up: the resolver dials the given addresses in turn until one responds, and
+/// The server's own name is never looked up: the resolver dials the given addresses in turn until one responds, and
 /// verifies the server's certificate against the name in the URL. It queries IPv4 and IPv6 addresses concurrently,
-/// together with HTTPS records (RFC 9460), which may lead to other names with addresses of their own. It follows
-/// aliases inside an answer and ignores what the answer says about other names.
+/// together with HTTPS records (RFC 9460), which may point to other names. It follows aliases inside an answer and
+/// ignores the answer's records of other names.
 ///
 /// On Apple platforms `URLSession` can dial only the address of the URL's host: there the host must be an address
-/// literal (`https://192.0.2.53/dns-query`) that the server's certificate names. The resolver has no fallback: put it
-/// into a ``ResolverChain`` for that.
+/// literal (`https://192.0.2.53/dns-query`) that the server's certificate names. The resolver has no fallback: for one,
+/// put the resolver into a ``ResolverChain``.
 public final class DoHResolver: HostResolver {
   /// The name or address of the server.
   public let name: String
   let url: URL
   let usesPOST: Bool
-  /// How long to wait for the other answers once there are addresses to dial.
+  /// How long to wait for the remaining answers once there is an address to dial.
   let resolutionDelay: Duration
   let clock: HostClock
   private let transport: any Transport
   private let authority: HostAuthority
-  /// Where the server is; empty when only the transport can find that out.
+  /// The server's addresses; empty if the transport looks the server up itself.
   private let candidates: [HostCandidate]
   private let policy: HostRewriter.Policy
   private let health: HostHealth
@@ -37,7 +37,7 @@ public final class DoHResolver: HostResolver {
   ///   - usesPOST: Whether a query is the body of a POST; otherwise it is in the URL of a GET, whose answer HTTP caches
   ///     on the way may keep.
   ///   - timeout: The timeout for one address of the server.
-  ///   - resolutionDelay: How long to wait for the other answers once there is an address to dial.
+  /// - resolutionDelay: How long to wait for the remaining answers once there is an address to dial.
   ///   - transport: The transport for queries; by default a separate one. For a server with a private authority, pass a
   ///     `CurlTransport` that knows it.
   ///   - clock: The clock for timeouts.
@@ -104,7 +104,7 @@ public final class DoHResolver: HostResolver {
     }
     var findings = try DoHFindings(HostAuthority(host, port: port))
     for _ in 0..<2 {
-      // The second round is for the names that HTTPS records lead to.
+      // The second round asks about the names that HTTPS records point to.
       let questions = findings.questions()
       guard !questions.isEmpty else { break }
       try await ask(questions, for: &findings)
@@ -114,7 +114,8 @@ public final class DoHResolver: HostResolver {
 }
 
 extension DoHResolver {
-  /// Puts questions, all at once, and waits for their answers; once there are addresses to dial, not for long.
+  /// Sends the questions concurrently and collects the answers; once there is an address to dial, waits only
+  /// `resolutionDelay`.
   func ask(_ questions: [DNSQuestion], for findings: inout DoHFindings) async throws {
     let known = findings
     findings = try await withThrowingTaskGroup(of: (DNSQuestion, Result<DNSReply, HostError>)?.self) { group in
@@ -156,7 +157,7 @@ extension DoHResolver {
 }
 
 extension DoHResolver {
-  /// One question, one answer.
+  /// Sends one question and returns its answer.
   func exchange(_ question: DNSQuestion) async throws -> DNSReply {
     let response = try await load(InterceptedRequest(request(for: question)))
     let mediaType = response.fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() ?? ""
@@ -167,7 +168,7 @@ extension DoHResolver {
         host: question.name.description)
     }
     var answer = try DNSReply(to: question, in: DNSMessage(decoding: Array(response.body.inMemory ?? Data())))
-    // What a cache between has kept has used up some of its time (RFC 8484, section 5.1).
+    // Subtract the time that an HTTP cache has kept the answer (RFC 8484, section 5.1).
     let age = response.fields[.age].flatMap { UInt32($0) } ?? 0
     answer.timeToLive = answer.timeToLive > age ? answer.timeToLive - age : 0
     return answer
@@ -180,7 +181,7 @@ extension DoHResolver {
     var request = URLRequest(url: try url(usesPOST ? nil : message))
     request.timeoutInterval = timeout / .seconds(1)
     request.setValue(Self.mediaType, forHTTPHeaderField: "Accept")
-    // The name of the process is nobody's business.
+    // Do not reveal the name of the process.
     request.setValue("waylay", forHTTPHeaderField: "User-Agent")
     if usesPOST {
       request.httpMethod = "POST"
@@ -204,11 +205,11 @@ extension DoHResolver {
 }
 
 extension DoHResolver {
-  /// The most bytes of an answer.
+  /// The maximum size of an answer in bytes.
   private static let bodyLimit = 65_536
 
-  /// The whole response of the first address that gives one: a routed request like any other, so that looking a host up
-  /// never needs looking a host up.
+  /// The response of the first address that gives a complete one. The request is routed, so that a lookup never needs
+  /// another lookup.
   private func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     guard !candidates.isEmpty else { return try await attempt(request) }
     let ranking = Ranking(candidates, records: health.records(of: candidates, at: authority), at: clock.time())
@@ -228,7 +229,7 @@ extension DoHResolver {
     }
   }
 
-  /// The body belongs to the attempt: an address that does not give it has not answered.
+  /// The attempt includes the body: an address that fails to deliver it has failed.
   private func attempt(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     do {
       return try await withTimeLimit(timeout, on: clock, else: HostError(.resolverTimedOut, "")) { [transport] in

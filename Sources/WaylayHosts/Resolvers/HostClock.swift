@@ -1,10 +1,10 @@
-/// A clock as this module uses it: the time since some start, the date, and waiting.
+/// The clock of this module: monotonic time, the date, and sleeping.
 ///
-/// Made of the clock that an app gives, which knows no date: the date goes with the time, from that of the making on.
+/// Wraps the app's clock, which has no date: the date advances with its time, from the date at initialization.
 struct HostClock: Clock {
-  /// The time since some start; it never goes back, and goes on while the machine sleeps.
+  /// Monotonic time since an arbitrary start; it includes the machine's sleep.
   let time: @Sendable () -> Duration
-  /// The date, for what outlives the process.
+  /// The date, for values that outlive the process.
   let date: @Sendable () -> Date
   private let wait: @Sendable (_ duration: Duration) async throws -> Void
 
@@ -40,7 +40,7 @@ struct HostClock: Clock {
       now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: min($0, .seconds(1e9))) })
   }()
 
-  /// Waits so long, or throws `CancellationError` as soon as the task is cancelled.
+  /// Sleeps; throws `CancellationError` as soon as the task is cancelled.
   func sleep(_ duration: Duration) async throws { try await wait(duration) }
 }
 
@@ -60,7 +60,7 @@ extension HostClock {
   }
 }
 
-/// Runs `work` for so long at most, and cancels it then; `work` has to heed that.
+/// Runs `work`, and cancels it at the time limit; `work` must respond to cancellation.
 func withTimeLimit<Value: Sendable>(
   _ limit: Duration, on clock: HostClock, else error: @autoclosure @Sendable () -> HostError,
   _ work: @escaping @Sendable () async throws -> Value

@@ -2,8 +2,8 @@
 ///
 /// ### Use an existing resolver
 ///
-/// ``DoHResolver`` uses DNS over HTTPS, ``SystemResolver`` the system, and ``HostRules`` are a table of their own;
-/// ``ResolverChain`` combines several in order. ``ResolutionCache`` caches the answers.
+/// ``DoHResolver`` uses DNS over HTTPS, ``SystemResolver`` the system, and ``HostRules`` a table; ``ResolverChain``
+/// combines several resolvers in order. ``ResolutionCache`` caches the answers.
 ///
 /// ### Implement a custom resolver
 ///
@@ -17,8 +17,8 @@
 /// }
 /// ```
 ///
-/// A resolver keeps no answers: the cache does. It throws ``HostError``: `HostError.notListed` if it does not
-/// know the host, `HostError.noSuchHost` if it knows that the host does not exist, another code if it failed. It
+/// A resolver does not cache: the ``ResolutionCache`` does. It throws ``HostError``: `HostError.notListed` if it does
+/// not know the host, `HostError.noSuchHost` if it knows that the host does not exist, another code if it failed. It
 /// ends when its task is cancelled.
 public protocol HostResolver: Sendable {
   /// The name in events and logs. Default: the type's name.
@@ -49,7 +49,7 @@ extension HostResolver {
   }
 }
 
-/// A host and the port of its URL: what addresses are known for.
+/// A host and the port of its URL: the key of resolutions and health records.
 package struct HostAuthority: Hashable, Sendable, CustomStringConvertible {
   package let host: HostName
   package let port: Int
@@ -64,11 +64,11 @@ package struct HostAuthority: Hashable, Sendable, CustomStringConvertible {
 
 /// The answer of a resolver: where to dial a host.
 public struct HostResolution: Hashable, Sendable {
-  /// The most candidates of a host that are used, from a rule or an answer; those beyond are left out.
+  /// The maximum number of addresses used per host, from a rule or an answer; the rest are ignored.
   static let mostCandidates = 64
 
-  /// The addresses to dial, in the resolver's order of preference, with a port where it is not the URL's. Never empty:
-  /// a resolver without an address throws.
+  /// The addresses to dial, in the resolver's order of preference, with a port if it differs from the URL's. Never
+  /// empty: a resolver without an address throws.
   public var endpoints: [HostEndpoint]
   /// How long the answer may be used.
   public var timeToLive: Duration
@@ -88,16 +88,16 @@ public struct HostResolution: Hashable, Sendable {
   }
 }
 
-/// The screening of answers: a public name must not have a private address.
+/// Screens answers: a public name must not have a private address.
 ///
-/// In a DNS rebinding attack, a web page reaches the router at home through a name that anybody can register and that
-/// leads into a private network. So the answers that a cache takes, from any resolver and from its file, lose their
-/// loopback, private, link-local, multicast and reserved addresses where the name is public.
+/// In a DNS rebinding attack, a web page reaches a home router through a public name of the attacker's that resolves to
+/// a private address. So the cache removes loopback, private, link-local, multicast and reserved addresses of public
+/// names from every answer, whether of a resolver or of its file.
 extension HostResolution {
-  /// The same answer without the addresses that a public name must not have.
+  /// Returns the same answer without the addresses that a public name must not have.
   ///
-  /// - Parameter exceptions: The public names that may have them.
-  /// - Throws: `HostError.resolutionRejected` when there are no others.
+  /// - Parameter exceptions: The public names that may have special addresses.
+  /// - Throws: `HostError.resolutionRejected` if no address remains.
   func screened(for query: HostAuthority, except exceptions: [HostPattern]) throws -> HostResolution {
     guard !query.host.isLocal, !exceptions.contains(where: { $0.matches(query.host, port: query.port) }) else {
       return self
@@ -115,7 +115,7 @@ extension HostResolution {
 }
 
 extension HostAddress {
-  /// What an address is for, when it is not for hosts of the internet (RFC 6890).
+  /// The purpose of a special address (RFC 6890); `nil` for a public one.
   var specialPurpose: String? {
     func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     let bytes = bytes
@@ -127,7 +127,7 @@ extension HostAddress {
     switch (high, low) {
     case (0, 0): return "is the unspecified address (RFC 4291, section 2.5.2)"
     case (0, 1): return "is a loopback address (RFC 4291, section 2.5.3)"
-    // Forms that carry an IPv4 address in their last bits, or after 2002.
+    // Forms that embed an IPv4 address in their last bits, or after the prefix 2002 (6to4).
     case (0, _) where low >> 32 == 0, (0x0064_FF9B << 32, _) where low >> 32 == 0:
       return specialPurpose4(UInt32(truncatingIfNeeded: low))
     // IPv4-translated: ::ffff:0:a.b.c.d (RFC 7915).

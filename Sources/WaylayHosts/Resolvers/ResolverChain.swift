@@ -4,10 +4,10 @@
 /// let resolver = ResolverChain([doh, try HostRules(shippedAddresses), SystemResolver()])
 /// ```
 ///
-/// The chain asks the next resolver if one does not list the host, fails, takes too long, or gives an answer that the
-/// cache in front of it refuses. That a host does not exist is an answer too, and ends the search, unless you pass
-/// otherwise to ``init(_:timeout:trustsAbsence:clock:)``: a name in an office network may exist only for the system's
-/// resolver.
+/// The chain asks the next resolver if one does not list the host, fails, times out, or gives an answer that the cache
+/// in front of the chain rejects. The answer that a host does not exist ends the search, unless you pass
+/// `trustsAbsence: false` to ``init(_:timeout:trustsAbsence:clock:)``: a name in an office network may exist only for
+/// the system's resolver.
 public struct ResolverChain: HostResolver {
   /// The names of its resolvers, in order.
   public let name: String
@@ -36,8 +36,8 @@ public struct ResolverChain: HostResolver {
 
   /// Returns the first answer.
   ///
-  /// - Throws: `HostError.noSuchHost` if a resolver trusted with it says so, `HostError.notListed` if
-  ///   none of them lists the host, otherwise `HostError.resolverFailed` with the error of each.
+  /// - Throws: `HostError.noSuchHost` if a trusted resolver says so, `HostError.notListed` if no resolver lists the
+  ///   host, otherwise `HostError.resolverFailed` with the error of each.
   public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
     try await resolve(HostAuthority(host, port: port)) { $0 }
   }
@@ -83,7 +83,7 @@ public struct ResolverChain: HostResolver {
 }
 
 extension HostResolver {
-  /// The answer, if it passes a check; of a chain, the first one that does.
+  /// Returns the answer if it passes a check; a chain returns its first answer that does.
   func resolve(
     _ query: HostAuthority, checkedBy check: @escaping @Sendable (HostResolution) throws -> HostResolution
   ) async throws -> HostResolution {

@@ -1,7 +1,7 @@
-/// Resolves hosts with the system (`getaddrinfo`), like all requests that are not routed.
+/// Resolves hosts with the system (`getaddrinfo`), as for requests without a route.
 ///
-/// Its answers are those of the network's DNS, which may be hijacked: as the only resolver it offers no protection. Use
-/// it as the last resolver of a ``ResolverChain``.
+/// Its answers come from the network's DNS, which may be hijacked: as the only resolver it offers no protection. Use it
+/// as the last resolver of a ``ResolverChain``.
 ///
 /// The system does not report the lifetime of an answer, and a lookup cannot be cancelled: it runs on a separate
 /// thread, and callers can stop waiting for it.
@@ -41,9 +41,9 @@ public struct SystemResolver: HostResolver {
   }
 }
 
-/// The lookups that the system is busy with.
+/// The running system lookups.
 private final class SystemLookups: Sendable {
-  /// A lookup that hangs keeps its thread; more than so many would be a leak.
+  /// The maximum number of concurrent lookups: one that hangs blocks its thread.
   private static let most = 32
   private let running = Locked(0)
 

@@ -52,17 +52,16 @@ extension HostRules {
 }
 
 extension HostRules {
-  /// The indices of rules by the name, or the end of names, that they are for. Keys are substrings, so that a lookup
-  /// copies nothing of the host.
+  /// The indices of rules by name or by suffix. The keys are substrings, so a lookup does not copy the host.
   private struct Table: Sendable {
-    /// The rules of one name, by port; `nil` for any port.
+    /// The rules of one name by port; the key `nil` matches any port.
     typealias Ports = [Int?: Int]
 
     private var exact: [Substring: Ports] = [:]
     private var below: [Substring: Ports] = [:]
     private var everything: Ports = [:]
 
-    /// Adds a pattern. Returns the index of the one that is there already, if there is one.
+    /// Adds a pattern. Returns the index of an existing equal pattern, if any.
     mutating func insert(_ pattern: HostPattern, index: Int) -> Int? {
       func insert(_ ports: inout Ports) -> Int? {
         if let other = ports[pattern.port] { return other }
@@ -73,12 +72,12 @@ extension HostRules {
       return pattern.isWildcard ? insert(&below[name, default: [:]]) : insert(&exact[name, default: [:]])
     }
 
-    /// The index of the longest pattern for a name.
+    /// The index of the rule with the longest pattern for a name.
     func find(_ host: HostName, port: Int) -> Int? {
       func index(_ ports: Ports?) -> Int? { ports.flatMap { $0[port] ?? $0[nil] } }
       var rest = host.description[...]
       if let found = index(exact[rest]) { return found }
-      // A literal has no labels.
+      // An address literal has no labels.
       while !below.isEmpty, !host.isAddress, let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
         rest = rest[rest.utf8.index(after: dot)...]
         if let found = index(below[rest]) { return found }
@@ -89,7 +88,7 @@ extension HostRules {
 }
 
 extension HostName {
-  /// Whether it is an address, a single label or below `local` or `localhost`: left alone unless a rule names it.
+  /// Whether only rules that name the host apply: an address, a single label, or a name below `local` or `localhost`.
   fileprivate var isLeftAlone: Bool {
     isAddress || isSingleLabel || description.hasSuffix(".local") || description.hasSuffix(".localhost")
   }
@@ -104,12 +103,12 @@ extension HostRules: HostResolver {
   /// `rules`.
   public var name: String { "rules" }
 
-  /// Returns the addresses of the longest pattern that matches the host, for a minute.
+  /// Returns the addresses of the longest pattern that matches the host, with a time to live of one minute.
   ///
   /// Rules are a resolver for addresses that ship with an app as a last resort, at the end of a ``ResolverChain``.
   /// Addresses that must be dialed belong in the rules of the rewriter.
   ///
-  /// - Throws: `HostError.notListed` where no rule has addresses for the host.
+  /// - Throws: `HostError.notListed` if no rule has addresses for the host.
   public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
     guard let rule = match(host, port: port), !rule.endpoints.isEmpty else {
       throw HostError(.notListed, "the rules have no addresses for the host.", host: host.description)
@@ -118,7 +117,7 @@ extension HostRules: HostResolver {
   }
 }
 
-/// A rule for the hosts of a pattern: dial given addresses, use the resolver, or leave them alone.
+/// A rule for the hosts of a pattern: dial the given addresses, use the resolver, or leave the hosts alone.
 ///
 /// ```swift
 /// let rules = try HostRules([
@@ -132,7 +131,7 @@ public struct HostRule: Hashable, Sendable {
   public let pattern: HostPattern
   /// The endpoints to dial, in order of preference; if empty, the addresses come from the resolver.
   public let endpoints: [HostEndpoint]
-  /// Whether the hosts are left alone.
+  /// Whether the rule excludes the hosts from routing.
   public let isExclusion: Bool
 
   /// Makes a rule.
@@ -198,7 +197,7 @@ public struct HostEndpoint: Hashable, Sendable, CustomStringConvertible {
     port = nil
   }
 
-  /// The port is known to be one.
+  /// Makes an endpoint with a port that is known to be valid.
   init(_ address: HostAddress, dialing port: Int) {
     self.address = address
     self.port = port
@@ -252,7 +251,7 @@ extension HostAddress {
 /// A request sees one consistent set of rules: replacing them takes effect for the next request.
 public final class HostRuleSource: Sendable {
   private let current: Locked<HostRules>
-  /// The rules for hosts that the current ones have none for.
+  /// The fallback for hosts without a current rule.
   private let bundled: HostRules
 
   /// Makes a source with its initial rules.

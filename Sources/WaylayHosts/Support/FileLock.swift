@@ -1,4 +1,4 @@
-/// An exclusive lock among processes, by a file that stays (`flock`).
+/// An exclusive lock between processes (`flock`), on a file that is never deleted.
 struct FileLock {
   private let descriptor: Int32
 

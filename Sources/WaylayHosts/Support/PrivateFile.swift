@@ -1,15 +1,15 @@
 import Foundation
 
-/// A small file that only its owner may read, and that is there whole or not at all.
+/// A small file that only its owner may read, and that is replaced atomically.
 struct PrivateFile: Sendable {
   let url: URL
 
-  /// Its contents; `nil` when it does not exist.
+  /// Returns the contents; `nil` if the file does not exist.
   ///
-  /// - Throws: `HostError.fileRefused` for a file that others may have written: it belongs to another user than this one
-  ///   and the system's, or may be written by others. An error of the file system.
+  /// - Throws: `HostError.fileRefused` for a file that other users may have written: it belongs to a user other than
+  ///   this one and root, or is writable by other users. Errors of the file system.
   func read(upTo limit: Int) throws -> Data? {
-    // Not waiting: what is there may be no file, but a pipe that nobody writes to.
+    // Non-blocking: the path may be a pipe without a writer.
     var descriptor: Int32
     repeat { descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } while descriptor < 0 && errno == EINTR
     guard descriptor >= 0 else {
@@ -36,7 +36,7 @@ struct PrivateFile: Sendable {
     guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw HostError(.fileRefused, "the file \(url.path) is not written: it is not a file.")
     }
-    // The owner would be kept, and the file would not be read again.
+    // A replaced file would keep its owner, and the next read would reject it.
     if lstat(url.path, &status) == 0, status.st_uid != geteuid(), status.st_uid != 0 {
       guard unlink(url.path) == 0 else { throw SystemError("unlink").posixError }
     }

@@ -1,7 +1,7 @@
 public import WaylayCore
 
-/// An interceptor that authorizes requests to certain hosts by a bearer token (RFC 6750), and has it refreshed when it
-/// is refused.
+/// An interceptor that authorizes requests to certain hosts by a bearer token (RFC 6750), and refreshes the token after
+/// a 401.
 ///
 /// ```swift
 /// BearerToken(hosts: .host("api.example.com").excludingPath("/token")) {
@@ -11,16 +11,16 @@ public import WaylayCore
 /// }
 /// ```
 ///
-/// Any number of requests that are refused with 401 share one refresh, and each is sent once more with its body; the
-/// second 401 is the response. If the refresh fails, all of them fail with its error, and none is sent again. A token
-/// that was refused is not sent again, whatever `token` says. A body that can be read once is not sent again: its
-/// request ends with the 401. The time of the refresh is no idle time of those who wait for it.
+/// Concurrent requests that get a 401 share one refresh (single flight), and each is sent once more with its body; a
+/// second 401 is returned to the app. If the refresh fails, all of them fail with its error, and none is sent again. A
+/// refused token is never sent again, even if `token` still returns it. A request whose body can be read only once is
+/// not sent again: the app gets the 401. The wait for the refresh does not count as idle time.
 ///
-/// The refresh may use a direct load of the same registry, which is recognized and passes by the chain. One by a session
-/// needs a URL that is outside of `hosts`: it would wait for itself.
+/// The refresh may use a direct load of the same registry, which bypasses this interceptor. A refresh with a session
+/// needs a URL outside of `hosts`: otherwise it would deadlock, waiting for itself.
 ///
-/// On a redirect that led away from the load's first origin, the token reaches a host only if the scope of the chain
-/// names it, too (rule 4).
+/// On a redirect away from the load's first origin, the token reaches a host only if the scope of the chain also names
+/// it (rule 4).
 public struct BearerToken: OrderedInterceptor {
   private let hosts: InterceptorChain.Scope
   private let tokens: Tokens
@@ -28,10 +28,10 @@ public struct BearerToken: OrderedInterceptor {
   /// Makes the interceptor.
   ///
   /// - Parameters:
-  ///   - hosts: The requests that get the token. No others do.
-  ///   - token: The token of the moment, asked for with every request; `nil` for none, as after a sign-out.
-  ///   - refresh: Gets another token in place of the refused one, and keeps it, so that `token` returns it. Throws when
-  ///     there is none to be had.
+  ///   - hosts: The requests that get the token; all other requests pass unchanged.
+  ///   - token: Returns the current token for each request; `nil` for none, as after a sign-out.
+  ///   - refresh: Returns a new token for the refused one, and stores it, so that `token` returns it. Throws if no
+  ///     token is available.
   public init(
     hosts: InterceptorChain.Scope, token: @escaping @Sendable () async throws -> String?,
     refresh: @escaping @Sendable (_ refused: String?) async throws -> String
@@ -40,7 +40,7 @@ public struct BearerToken: OrderedInterceptor {
     tokens = Tokens(stored: token, refresh: refresh)
   }
 
-  /// Authorizes the request, and sends it once more if its token was refused.
+  /// Authorizes the request; sends it once more if its token was refused.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -57,7 +57,7 @@ public struct BearerToken: OrderedInterceptor {
     return try await next(request.authorized(by: fresh))
   }
 
-  /// Which part of the scope cannot be read, and what stands behind it that belongs before it.
+  /// Returns the invalid parts of the scope, and the interceptors that must precede this one but follow it.
   public func problems(in chain: InterceptorChain) -> [String] {
     hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
   }
@@ -72,20 +72,20 @@ extension InterceptedRequest {
   }
 }
 
-/// The tokens of one interceptor, and the refresh under way.
+/// The tokens of one interceptor, and the refresh in flight.
 private final class Tokens: Sendable {
   private struct State {
-    /// Counts the refreshes that have ended: what a request knows of the world when it is sent.
+    /// The number of completed refreshes: a logical clock that tells a request whether its token is outdated.
     var moment = 0
-    /// What the last refresh gave.
+    /// The token of the last refresh.
     var fresh: (token: String, moment: Int)?
     var failure: (error: any Error, moment: Int)?
-    /// The newest last.
+    /// The newest one last.
     var refused: [String] = []
     var waiters: [Promise<String>] = []
     var isRefreshing = false
 
-    /// The token that was refreshed last, unless it was refused meanwhile.
+    /// The token of the last refresh, unless it was refused since.
     var valid: String? { fresh.flatMap { refused.contains($0.token) ? nil : $0.token } }
 
     mutating func refuse(_ token: String) {
@@ -95,7 +95,7 @@ private final class Tokens: Sendable {
     }
   }
 
-  /// Whether the current task is a refresh, whose own requests carry no token and wait for none.
+  /// Whether the current task is a refresh; its own requests carry no token and do not wait.
   @TaskLocal static var isRefreshing = false
 
   private let state = Locked(State())
@@ -109,7 +109,7 @@ private final class Tokens: Sendable {
     (self.stored, self.refresh) = (stored, refresh)
   }
 
-  /// The token to send, and when it was taken.
+  /// The token to send, and the logical time at which it was read.
   func current() async throws -> (token: String?, moment: Int) {
     guard let token = try await stored() else { return (nil, state.withLock { $0.moment }) }
     let (usable, moment) = state.withLock { state in
@@ -125,9 +125,9 @@ private final class Tokens: Sendable {
     state.withLock { $0.refuse(token) }
   }
 
-  /// Another token in place of one that was refused: one that is there already, or that of the one refresh.
+  /// A replacement for a refused token: an existing newer token, or that of the shared refresh.
   ///
-  /// - Throws: What the refresh threw that ended after the request was sent.
+  /// - Throws: The error of a refresh that ended after the request was sent.
   func replacement(of token: String?, usedSince moment: Int) async throws -> String {
     refuse(token)
     let known = try state.withLock { state -> String? in
@@ -136,12 +136,12 @@ private final class Tokens: Sendable {
       return state.valid
     }
     if let known { return known }
-    // The app may have got another one by itself, as by a sign-in.
+    // The app may have another token by now, for example after a sign-in.
     if let other = try await stored(), other != token, !state.withLock({ $0.refused.contains(other) }) { return other }
     return try await refreshed(token)
   }
 
-  /// The token of the refresh under way, or of one that begins now.
+  /// The token of the refresh in flight; starts one if there is none.
   private func refreshed(_ token: String?) async throws -> String {
     let waiter = Promise<String>()
     let isFirst = state.withLock { state in
@@ -149,8 +149,8 @@ private final class Tokens: Sendable {
       defer { state.isRefreshing = true }
       return !state.isRefreshing
     }
-    // Not the task of the request, which may be cancelled while others wait; it inherits the load that it is inside of
-    // (rule 7).
+    // A separate task, because the request's task may be cancelled while other requests wait. It inherits the current
+    // load (rule 7).
     if isFirst {
       Task {
         await Self.$isRefreshing.withValue(true) {

@@ -1,13 +1,13 @@
 public import WaylayCore
 
-/// An interceptor that lets no more than a number of requests to one host be under way at a time.
+/// An interceptor that limits the number of concurrent requests per host.
 ///
 /// ```swift
 /// ConcurrencyLimit(perHost: 4)
 /// ```
 ///
-/// The others wait for their turn, first come, first served; one that is cancelled leaves the queue. A request keeps its
-/// place until the body of its response has been read or dropped. Waiting is not its idle time.
+/// Further requests wait in a FIFO queue; a cancelled request leaves it. A request occupies its slot until the body of
+/// its response has been read or dropped. Waiting does not count as idle time.
 public struct ConcurrencyLimit: OrderedInterceptor {
   private struct Host {
     var running = 0
@@ -24,7 +24,7 @@ public struct ConcurrencyLimit: OrderedInterceptor {
     self.limit = max(1, limit)
   }
 
-  /// Waits for a place, and passes the request on.
+  /// Waits for a slot, and passes the request on.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -65,7 +65,7 @@ public struct ConcurrencyLimit: OrderedInterceptor {
     }
   }
 
-  /// Gives the place to the next in the queue that still wants it.
+  /// Passes the slot on to the next waiting request that was not cancelled.
   private func leave(_ host: Authority) {
     while true {
       let heir = hosts.withLock { hosts -> Promise<Void>? in
@@ -79,7 +79,7 @@ public struct ConcurrencyLimit: OrderedInterceptor {
     }
   }
 
-  /// A place among the requests of a host, which is given up once: when the body ends, or when all that knows it is gone.
+  /// A slot, released once: when the body ends, or when its last reference is released.
   private final class Place: Sendable {
     private let onLeave: Locked<(@Sendable () -> Void)?>
 
@@ -97,14 +97,14 @@ public struct ConcurrencyLimit: OrderedInterceptor {
   }
 }
 
-/// An interceptor that sends no more than a number of requests to one host in a time.
+/// An interceptor that limits the rate of requests per host.
 ///
 /// ```swift
 /// RateLimit(perHost: 10, every: .seconds(1))
 /// ```
 ///
-/// As many as the limit go at once, and then one in each part of the time ("token bucket"), first come, first served.
-/// Waiting is not a request's idle time; one that is cancelled while it waits gives its turn back.
+/// The first requests, up to the limit, are sent at once; later ones at an even rate (a token bucket), in FIFO order.
+/// Waiting does not count as idle time; a request that is cancelled while it waits returns its token.
 public struct RateLimit: OrderedInterceptor {
   private let interval: Duration
   private let time: Duration
@@ -116,21 +116,21 @@ public struct RateLimit: OrderedInterceptor {
   ///
   /// - Parameters:
   ///   - limit: The number of requests for each host and port, at least 1.
-  ///   - time: The time in which they may be sent.
-  ///   - clock: The clock of the waits.
+  ///   - time: The period that the limit applies to.
+  ///   - clock: The clock for the waits.
   public init(perHost limit: Int, every time: Duration, clock: any Clock<Duration> = ContinuousClock()) {
     self.time = time
     interval = time / max(1, limit)
     stopwatch = Stopwatch(clock)
   }
 
-  /// Waits for its turn, and passes the request on.
+  /// Waits for a token, and passes the request on.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
     let (host, now) = (request.url.authority, stopwatch.elapsed())
     let turn = full.withLock { full -> Duration in
-      // Hosts whose buckets are full are as good as unknown.
+      // A full bucket equals a missing one: remove it.
       if full.count > 1000 { full = full.filter { $0.value > now } }
       let then = max(full[host] ?? now, now) + interval
       full[host] = then

@@ -1,6 +1,6 @@
 public import WaylayCore
 
-/// An interceptor that makes a network worse than it is: slow, lossy, failing, gone. It can be switched at run time.
+/// An interceptor that simulates a bad network: slow, lossy, failing, or offline. You can change it at run time.
 ///
 /// ```swift
 /// let conditions = NetworkConditions()
@@ -12,8 +12,9 @@ public import WaylayCore
 /// conditions.reset()
 /// ```
 ///
-/// The models are those of mocks, and here they meet live traffic: what gets through takes the real time, too. A change
-/// is for requests that start after it. For apps and their testers; a test without a network has a `MockInterceptor`.
+/// The models are those of mocks, applied to live traffic: the real transfer times add to the simulated ones. A change
+/// applies to requests that start after it. For apps and their testers; tests without a network use a
+/// `MockInterceptor`.
 public final class NetworkConditions: OrderedInterceptor {
   private struct State {
     var network: NetworkProfile?
@@ -24,29 +25,29 @@ public final class NetworkConditions: OrderedInterceptor {
   private let state = Locked(State())
   private let clock: any Clock<Duration>
 
-  /// Makes the interceptor, which changes nothing until it is told to.
+  /// Makes the interceptor. It simulates nothing until you set a network or a fault.
   ///
-  /// - Parameter clock: The clock of delays.
+  /// - Parameter clock: The clock for delays.
   public init(clock: any Clock<Duration> = ContinuousClock()) {
     self.clock = clock
   }
 
-  /// The network to simulate; `nil` for the real one alone.
+  /// The network to simulate; `nil` for none.
   public var network: NetworkProfile? {
     get { state.withLock { $0.network } }
     set { state.withLock { $0.network = newValue } }
   }
 
-  /// Has requests fail.
+  /// Makes requests fail.
   ///
   /// - Parameters:
-  ///   - fault: How.
+  ///   - fault: The kind of failure.
   ///   - share: The fraction of the requests that fail, from 0 to 1, chosen at random.
   public func fail(_ fault: NetworkFault, share: Double = 1) {
     state.withLock { ($0.fault, $0.share) = (fault, share) }
   }
 
-  /// Changes nothing any more.
+  /// Stops all simulation.
   public func reset() { state.withLock { $0 = State() } }
 
   /// Passes the request on, or fails it.

@@ -8,25 +8,25 @@ public import WaylayHAR
 /// RequestLogger(.body, logger: Logger(label: "http"))
 /// ```
 ///
-/// It logs what passes where it stands: put it first to see what the app sees, and last to see what the network does,
-/// each attempt and each hop. The request is logged when it passes, the response when its head is there, and a body when
-/// it has been read, or as much of it as is logged. No body is read, kept or delayed for it. A response says who gave it:
-/// the network, an archive, a mock.
+/// Its place in the chain determines its view: put it first to log the requests of the app, last to log those on the
+/// network, each attempt and each hop. It logs the request when it passes, the response when its head arrives, and a
+/// body once it has been read, or its logged prefix. It does not read, buffer or delay bodies. A response is logged
+/// with its source: the network, an archive, a mock.
 ///
-/// With the fields comes the request as a `curl` command, safe to paste: in the metadata, under `curl`.
+/// With the detail `fields`, the metadata key `curl` has the request as a redacted `curl` command.
 public struct RequestLogger: OrderedInterceptor {
-  /// How much is logged.
+  /// The level of detail.
   public enum Detail: Int, Sendable, Comparable {
     /// Nothing.
     case none
     /// A line for the request, and one for the response.
     case basic
-    /// The header fields, too.
+    /// The header fields in addition.
     case fields
-    /// The bodies, too.
+    /// The bodies in addition.
     case body
 
-    /// Whether there is less of it.
+    /// Compares the amount of detail.
     public static func < (one: Detail, other: Detail) -> Bool { one.rawValue < other.rawValue }
   }
 
@@ -39,18 +39,18 @@ public struct RequestLogger: OrderedInterceptor {
   /// Makes the interceptor.
   ///
   /// - Parameters:
-  ///   - detail: How much is logged.
-  ///   - logger: Where to.
-  ///   - level: The level of its lines. A logger that logs none of that level costs nothing.
-  ///   - redaction: What is taken out.
-  ///   - bodyLimit: How many bytes of a body are logged at most.
+  ///   - detail: The level of detail.
+  ///   - logger: The logger.
+  ///   - level: The log level. If the logger ignores this level, the interceptor costs nothing.
+  ///   - redaction: The values to remove.
+  ///   - bodyLimit: The maximum number of logged bytes per body.
   public init(
     _ detail: Detail = .basic, logger: Logger, at level: Logger.Level = .info, redaction: Redaction = .standard,
     bodyLimit: Int = 4096
   ) {
     (self.detail, self.logger, self.level, self.bodyLimit) = (detail, logger, level, max(0, bodyLimit))
     var redaction = redaction
-    // The beginning of a body cannot be read as what it is, and so its secrets not be told from the rest.
+    // A truncated body cannot be parsed, so its secrets cannot be found: replace it.
     redaction.replacesUnreadableBodies = true
     self.redaction = redaction
   }
@@ -100,7 +100,7 @@ public struct RequestLogger: OrderedInterceptor {
 extension RequestLogger {
   private func title(of request: InterceptedRequest) -> String {
     var text = request.url.absoluteString
-    // What has nothing to hide need not be looked through.
+    // Skip redaction for a URL that cannot contain a secret.
     if text.utf8.contains(where: Self.mayPrecedeSecret) {
       text = redaction.redacted(LoggedExchange(request).entry(withBodies: false)).request.url
     }
@@ -108,12 +108,12 @@ extension RequestLogger {
       + (request.hop > 0 ? ", hop \(request.hop)" : "")
   }
 
-  /// Whether values may come after it: a query, a fragment, parameters of a path, a user, or any of them encoded.
+  /// Whether a value may follow the byte: in a query, a fragment, path parameters, user info, or encoded.
   private static func mayPrecedeSecret(_ byte: UInt8) -> Bool {
     "?#;@%".utf8.contains(byte)
   }
 
-  /// What an error says that is safe to say: errors of this package, and the types of others.
+  /// The safe part of an error: the text of this package's errors, and the type of any other error.
   private static func text(of error: any Error) -> String {
     switch error {
     case let error as any LoadError: error.description
@@ -150,12 +150,12 @@ extension RequestLogger {
       }
     }
     if curl { metadata["curl"] = "\(entry.request.curlCommand(isMultiline: false))" }
-    // Indented, so that nobody's text looks like a line of the log.
+    // Indented, so that no text of a message can imitate a line of the log.
     logger.log(level: level, "\(lines.joined(separator: "\n  "))", metadata: metadata)
   }
 }
 
-/// A request and its response as far as they have passed.
+/// A request and its response, as observed so far.
 private final class LoggedExchange: Sendable {
   let original: InterceptedRequest
   let title: String
@@ -176,7 +176,7 @@ private final class LoggedExchange: Sendable {
     head.withLock { $0 = response }
   }
 
-  /// As an archive of traffic has it, whose redaction reads bodies as what they are.
+  /// The exchange as a HAR entry; the redaction of HAR files parses bodies by their type.
   func entry(withBodies: Bool) -> HAR.Entry {
     let head = head.withLock { $0 }
     return HAR.Entry(
@@ -194,7 +194,7 @@ private final class LoggedExchange: Sendable {
   }
 }
 
-/// The beginning of a body that passes.
+/// The prefix of an observed body.
 private final class LoggedBody: Sendable {
   private let state = Locked((data: Data(), size: 0))
 

@@ -8,10 +8,10 @@ public import WaylayCore
 /// }
 /// ```
 ///
-/// The signer may read the body, which is read once more when it is sent: data, files and streams that can be made
-/// again. One that can be read once cannot be signed, and its load fails with `WaylayError.bodyConsumed`.
+/// The signer may read a body that is data, a file or a replayable stream; it is read again when it is sent. A body
+/// that can be read only once cannot be signed, and its load fails with `WaylayError.bodyConsumed`.
 ///
-/// Put it behind whatever changes requests, and behind `Retry`: each attempt is signed anew.
+/// Put it behind all interceptors that change requests, and behind `Retry`: each attempt is signed anew.
 public struct RequestSigner: OrderedInterceptor {
   private let hosts: InterceptorChain.Scope
   private let sign: @Sendable (inout InterceptedRequest) async throws -> Void
@@ -20,7 +20,7 @@ public struct RequestSigner: OrderedInterceptor {
   ///
   /// - Parameters:
   ///   - hosts: The requests that are signed.
-  ///   - sign: Gets the request, and sets the fields that carry the signature.
+  ///   - sign: Receives the request, and sets the fields that carry the signature.
   public init(
     for hosts: InterceptorChain.Scope,
     sign: @escaping @Sendable (_ request: inout InterceptedRequest) async throws -> Void
@@ -28,7 +28,7 @@ public struct RequestSigner: OrderedInterceptor {
     (self.hosts, self.sign) = (hosts, sign)
   }
 
-  /// Signs, and passes the request on.
+  /// Signs the request, and passes it on.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -44,7 +44,7 @@ public struct RequestSigner: OrderedInterceptor {
     return try await next(request)
   }
 
-  /// What of the scope cannot be read, and what stands behind it that belongs before it.
+  /// Returns the invalid parts of the scope, and the interceptors that must precede this one but follow it.
   public func problems(in chain: InterceptorChain) -> [String] {
     hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
   }

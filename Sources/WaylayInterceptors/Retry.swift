@@ -1,12 +1,15 @@
 public import WaylayCore
 
-/// An interceptor that sends a request again after a failure that may pass.
+/// An interceptor that sends a request again after a transient failure.
 ///
 /// ```swift
 /// Retry(attempts: 4, initialDelay: .milliseconds(300))
 /// ```
 ///
-/// | what happened | is sent again |
+///
+/// failure or response
+/// sent again
+///
 /// |---|---|
 /// | the network failed before anything was sent | any request whose body can be read again |
 /// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE |
@@ -14,15 +17,16 @@ public import WaylayCore
 /// | a certificate was not accepted, the load was cancelled | nothing |
 /// | a stored response | nothing |
 ///
-/// The wait is as long as `Retry-After` says (RFC 9110, section 10.2.3, both forms), and otherwise a random time up to
-/// `initialDelay`, then twice that and so on ("full jitter"). If it would be longer than `maximumDelay`, or over the
-/// request's `options.deadline`, the app gets what there is. Waiting is not the request's idle time.
+/// The wait follows `Retry-After` (RFC 9110, section 10.2.3, both forms); without it, it is a random time up to
+/// `initialDelay`, doubled for each further attempt (full jitter). If the wait would exceed
+/// `maximumDelay` or the request's `options.deadline`, the app gets the last response or error. Waiting does not count
+/// as idle time.
 ///
-/// An archive behind it sees the number of the attempt, and does not answer with the failure that it may have stored.
+/// An archive behind it sees the attempt number, and does not serve a stored failure to a retry.
 ///
-/// All requests of one `Retry` share a budget: ten retries at once, and one for every five requests after that, so that
-/// a server that is down gets no storm. The `LoadEvent` of the kind `retried` counts them. A failure in the middle of
-/// a response's body reaches the app: what it has read cannot be taken back.
+/// All requests of one `Retry` share a budget: ten retries at once, then one per five requests, which prevents a retry
+/// storm when a server is down. The `LoadEvent` of the kind `retried` counts retries. A failure in the middle of a
+/// response's body reaches the app: the bytes already read cannot be revoked.
 public struct Retry: OrderedInterceptor {
   private let attempts: Int
   private let initialDelay: Duration
@@ -33,10 +37,10 @@ public struct Retry: OrderedInterceptor {
   /// Makes the interceptor.
   ///
   /// - Parameters:
-  ///   - attempts: How often a request is sent at most, the first time included.
-  ///   - initialDelay: The longest wait before the second attempt.
-  ///   - maximumDelay: The longest wait before any attempt.
-  ///   - clock: The clock of the waits.
+  ///   - attempts: The maximum number of attempts, the first one included.
+  ///   - initialDelay: The maximum wait before the second attempt.
+  ///   - maximumDelay: The maximum wait before any attempt.
+  ///   - clock: The clock for the waits.
   public init(
     attempts: Int = 3, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(20),
     clock: any Clock<Duration> = ContinuousClock()
@@ -45,7 +49,7 @@ public struct Retry: OrderedInterceptor {
     self.clock = clock
   }
 
-  /// Sends the request until it succeeds, or there is no use.
+  /// Sends the request until it succeeds, or a retry is pointless.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -75,7 +79,7 @@ public struct Retry: OrderedInterceptor {
   private static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
   private static func isTransient(_ response: InterceptedResponse) -> Bool {
-    // What an archive has stored stores no cookies: that is how a source says that its responses are not of now.
+    // A source that does not store cookies serves stored responses, such as an archive: do not retry them.
     response.source.storesCookies && statuses.contains(response.status.code)
   }
 
@@ -84,7 +88,7 @@ public struct Retry: OrderedInterceptor {
       && ![.clientCertificate, .notTLS, .limitExceeded, .cancelled].contains(error.code)
   }
 
-  /// How long to wait; `nil` when there is no use, or no budget.
+  /// The wait before the next attempt; `nil` if a retry is pointless or the budget is spent.
   private func pause(
     after attempt: Int, _ response: InterceptedResponse?, for request: InterceptedRequest
   ) -> Duration? {
@@ -103,7 +107,7 @@ public struct Retry: OrderedInterceptor {
 }
 
 extension InterceptedResponse {
-  /// What `Retry-After` says: seconds, or a date, which counts from the server's own.
+  /// The value of `Retry-After`: seconds, or a date relative to the server's `Date`.
   var retryAfter: Duration? {
     guard let text = fields[.retryAfter] else { return nil }
     if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) { return .seconds(min(Int64(text) ?? .max, 1 << 31)) }

@@ -2,23 +2,23 @@
   public import Tracing
   public import WaylayCore
 
-  /// An interceptor that makes a span of each request that is sent, by OpenTelemetry's conventions for HTTP clients.
+  /// An interceptor that creates a span for each request sent, by OpenTelemetry's conventions for HTTP clients.
   /// Requires the trait `Tracing` of this package.
   ///
   /// ```swift
   /// Tracing(for: .host("*.example.com"))
   /// ```
   ///
-  /// Each attempt and each hop is a span of its own, and they are siblings: `http.request.resend_count` counts them. A
-  /// span ends when the head of the response is there, or with the failure. Its attributes are those of the conventions
-  /// for spans of HTTP clients, version 1.23 and later (https://opentelemetry.io/docs/specs/semconv/http/http-spans/);
-  /// `url.full` has no user and no values of its query.
+  /// Each attempt and each hop has its own span; they are siblings, numbered by `http.request.resend_count`. A span
+  /// ends with the head of the response, or with the failure. Its attributes follow the conventions for spans of HTTP
+  /// clients, version 1.23 and later (https://opentelemetry.io/docs/specs/semconv/http/http-spans/); `url.full` has
+  /// neither the user nor the values of the query.
   ///
-  /// The hosts of the scope get the trace context (`traceparent` and what else the tracer injects). No others do: for
-  /// those it is taken out, whoever put it in.
+  /// The hosts of the scope get the trace context (`traceparent` and the tracer's other fields). For all other hosts it
+  /// is removed, even if another interceptor or the app has set it.
   ///
-  /// The parent is the current `ServiceContext`. A direct load keeps it. A session does not: it starts loads on a queue of
-  /// its own, where task-locals are lost. Have the request carry it:
+  /// The parent is the current `ServiceContext`. A direct load keeps it. A session does not: it starts loads on its own
+  /// queue, without task-locals. Attach the context to the request instead:
   ///
   /// ```swift
   /// let (data, _) = try await session.data(for: URLRequest(url: url).carryingTraceContext())
@@ -39,7 +39,7 @@
       (self.hosts, chosen) = (hosts, tracer)
     }
 
-    /// Makes the span, and passes the request on.
+    /// Creates the span, and passes the request on.
     public func startLoading(
       _ request: InterceptedRequest, next: InterceptorChain.Next
     ) async throws -> InterceptedResponse {
@@ -89,17 +89,17 @@
       }
     }
 
-    /// The fields of W3C's trace context and baggage.
+    /// The fields of the W3C specifications of trace context and baggage.
     private static let standard = ["traceparent", "tracestate", "baggage"].compactMap { HTTPField.Name($0) }
 
-    /// What of the scope cannot be read, and what stands behind it that belongs before it.
+    /// Returns the invalid parts of the scope, and the interceptors that must precede this one but follow it.
     public func problems(in chain: InterceptorChain) -> [String] {
       hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
     }
   }
 
   extension URLRequest {
-    /// The same request with the trace context of the current task in its fields, for a session whose chain has
+    /// Returns the request with the trace context of the current task in its fields, for a session whose chain has
     /// ``Tracing``: hosts outside its scope do not get them.
     ///
     /// - Parameter tracer: The tracer of that ``Tracing``; by default the one of the `InstrumentationSystem`.
@@ -130,11 +130,11 @@
     }
   }
 
-  /// How often requests of a load have been sent, of the newest thousand loads.
+  /// The number of times that each load has sent its request, for the newest thousand loads.
   private final class Resends: Sendable {
     private let counts = Locked<(counts: [InterceptedRequest.ID: Int], order: [InterceptedRequest.ID])>(([:], []))
 
-    /// How often requests of that load were sent before.
+    /// How often the load has sent its request before.
     func next(of id: InterceptedRequest.ID) -> Int {
       counts.withLock { state in
         if let count = state.counts[id] {
@@ -154,10 +154,10 @@
 #else
   public import WaylayCore
 
-  /// Spans of requests, which need the trait `Tracing` of this package.
+  /// Spans of requests, which require the trait `Tracing` of this package.
   @available(*, unavailable, message: "Enable the trait Tracing of the package waylay for spans of requests.")
   public struct Tracing: RequestInterceptor {
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(for hosts: InterceptorChain.Scope, tracer: Any? = nil) {}
 
     /// Passes the request on.

@@ -2,8 +2,8 @@
   public import CoreMetrics
   public import WaylayCore
 
-  /// An interceptor that measures requests by OpenTelemetry's conventions for HTTP clients, for swift-metrics. Requires
-  /// the trait `Metrics` of this package.
+  /// An interceptor that measures requests by OpenTelemetry's conventions for HTTP clients, with swift-metrics.
+  /// Requires the trait `Metrics` of this package.
   ///
   /// ```swift
   /// TrafficMetrics()
@@ -15,20 +15,20 @@
   /// | `http.client.active_requests` | meter | requests |
   /// | `http.client.request.body.size`, `http.client.response.body.size` | recorder, aggregating | bytes, where known |
   ///
-  /// The dimensions are those of the conventions (https://opentelemetry.io/docs/specs/semconv/http/http-metrics/):
-  /// method, server, status, kind of error, version of the protocol. Each attempt and each hop is measured on its own.
+  /// The dimensions follow the conventions (https://opentelemetry.io/docs/specs/semconv/http/http-metrics/): method,
+  /// server, status, kind of error, version of the protocol. Each attempt and each hop is measured separately.
   public struct TrafficMetrics: OrderedInterceptor {
     private let chosen: (any MetricsFactory)?
     private let active = Locked<[Server: Active]>([:])
 
     /// Makes the interceptor.
     ///
-    /// - Parameter factory: Where to; by default that of the `MetricsSystem`.
+    /// - Parameter factory: The metrics factory. Default: that of the `MetricsSystem`.
     public init(factory: (any MetricsFactory)? = nil) {
       chosen = factory
     }
 
-    /// Passes the request on, and measures.
+    /// Measures the request, and passes it on.
     public func startLoading(
       _ request: InterceptedRequest, next: InterceptorChain.Next
     ) async throws -> InterceptedResponse {
@@ -63,14 +63,14 @@
       facts.map { ($0.key, $0.value.text) }
     }
 
-    /// The requests to one server that are under way share their meter: the one of a system that has no meters itself
-    /// knows what it was told, and nothing of others.
+    /// The requests in progress to one server share a meter: a metrics system that emulates meters counts the updates
+    /// of each meter separately.
     private struct Active {
       var count: Int
       let meter: Meter
     }
 
-    /// What requests under way are told apart by.
+    /// The dimensions of a meter.
     private struct Server: Hashable {
       let method: String
       let authority: Authority
@@ -101,10 +101,10 @@
 #else
   public import WaylayCore
 
-  /// Measurements of requests, which need the trait `Metrics` of this package.
+  /// Measurements of requests, which require the trait `Metrics` of this package.
   @available(*, unavailable, message: "Enable the trait Metrics of the package waylay to measure requests.")
   public struct TrafficMetrics: RequestInterceptor {
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(factory: Any? = nil) {}
 
     /// Passes the request on.

@@ -2,7 +2,7 @@
   import WaylayCore
   public import WaylayHosts
 
-  /// A proxy inside the process that dials the addresses that an app trusts, for every client that can use a proxy.
+  /// A proxy inside the process that dials the addresses that an app trusts, for every client that supports proxies.
   ///
   /// ```swift
   /// let tunnel = HostTunnel(HostRewriter(["api.example.com": ["203.0.113.7", "2001:db8::7"]]))
@@ -10,26 +10,26 @@
   /// let variables = tunnel.proxyVariables  // for a child process: http_proxy, https_proxy, all_proxy
   /// ```
   ///
-  /// A client asks it for `api.example.com:443` by CONNECT or SOCKS5, and it dials the addresses of the rewriter's rules
-  /// and resolvers, as the rewriter itself does: with the same health records, events and `explain`. TLS stays the
-  /// client's: the server name, the verification of the certificate, pinning, HTTP/2. The tunnel sees only how a
-  /// handshake begins. Until an address has shown that it speaks TLS, the next one is tried within the same connection.
+  /// A client requests `api.example.com:443` by CONNECT or SOCKS5, and the tunnel dials the addresses of the rewriter's
+  /// rules and resolvers, with the same health records, events and `explain` as the rewriter. TLS remains the client's:
+  /// the server name, certificate validation, pinning, HTTP/2. The tunnel sees only the beginning of a handshake. Until
+  /// an address has spoken TLS, the tunnel tries the next one within the same connection.
   ///
-  /// It listens on the loopback address, and dials nothing for a client without the secret, which is generated at each
-  /// start. Other users of the machine cannot use it; programs of the same user that read this process's memory, or the
-  /// environment of a child that has the variables, can.
+  /// The tunnel listens on the loopback address, and refuses clients without the secret, which is generated at each
+  /// start. Other users of the machine cannot use it; programs of the same user can if they read this process's memory,
+  /// or the environment of a child process that has the variables.
   ///
-  /// Do not use it for requests that a `HostRewriter` in a chain can carry: on Linux, `CurlTransport` does so without a
+  /// Do not use it for requests that a `HostRewriter` in a chain can route: on Linux, `CurlTransport` does so without a
   /// proxy.
   public final class HostTunnel: Sendable {
     /// The options of a tunnel.
     public struct Options: Sendable {
-      /// Whether hosts without a rule are passed on to the addresses that the system finds for them, except private ones.
-      /// Never under `HostRewriter.Policy.require`. Default: they are refused.
+      /// Whether the tunnel forwards hosts without a rule, at the addresses of the system's resolver, except private
+      /// ones. Never under `HostRewriter.Policy.require`. Default: it refuses them.
       public var allowsOtherHosts = false
-      /// How many connections may be open at once. Each takes two descriptors.
+      /// The maximum number of open connections. Each takes two descriptors.
       public var maximumConnections = 1024
-      /// How long a connection may be silent before it is closed.
+      /// The idle time after which a connection is closed.
       public var idleTimeout = Duration.seconds(600)
       /// How long ``HostTunnel/stop()`` waits for open connections before it closes them.
       public var gracePeriod = Duration.zero
@@ -41,17 +41,17 @@
     private struct State {
       var isBusy = false
       var server: TunnelServer?
-      /// Calls that wait for the one under way: ``HostTunnel/stop()`` whether it is cancelled or not, `running()` until
-      /// it is.
+      /// Waiters for the start or stop in progress: ``HostTunnel/stop()`` ignores cancellation, `running()` stops
+      /// waiting.
       var waiters = Waiters()
     }
 
-    /// The user name with which a client leaves the choice of addresses to the rules.
+    /// The user name of a client that lets the rules determine the addresses.
     static let rulesUser = "rules"
 
-    /// The rewriter whose rules, resolvers and health records it uses.
+    /// The rewriter, with its rules, resolvers and health records.
     public let rewriter: HostRewriter
-    /// What was done for clients, for those who watch.
+    /// Records of the flows, for observers.
     package let records = EventHub<TunnelRecord>()
     let routes = RouteTable()
     private let options: Options
@@ -59,7 +59,7 @@
     private let state = Locked(State())
     var isBusy: Bool { state.withLock { $0.isBusy } }
 
-    /// Makes a tunnel, which does nothing until you start it.
+    /// Makes a tunnel; call ``start()`` to use it.
     public convenience init(_ rewriter: HostRewriter, options: Options = Options()) {
       self.init(rewriter, options: options, limits: TunnelLimits())
     }
@@ -78,7 +78,7 @@
 
     var server: TunnelServer? { state.withLock { $0.server } }
 
-    /// Starts listening, with a new port and a new secret. A tunnel that is running continues.
+    /// Starts listening, with a new port and a new secret. No-op while the tunnel is running.
     ///
     /// - Throws: `HostError`.
     public func start() async throws {
@@ -89,7 +89,7 @@
       _ = try await listen()
     }
 
-    /// Starts a server, and ends the turn of the caller.
+    /// Starts a server, and clears the busy flag.
     private func listen() async throws -> TunnelServer {
       let server = TunnelServer(rewriter, options, limits, routes, records)
       do {
@@ -104,10 +104,10 @@
       return server
     }
 
-    /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is worth nothing from then on.
+    /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is invalid from then on.
     ///
-    /// It waits for another call that is starting or stopping the tunnel. Cancelling the task changes nothing: when the
-    /// call returns, the tunnel is stopped.
+    /// It waits for another call that is starting or stopping the tunnel. Cancellation has no effect: when the call
+    /// returns, the tunnel is stopped.
     public func stop() async {
       while !begin() { await state.wait(at: \.waiters, isCancellable: false) { !$0.isBusy } }
       await stopServer()
@@ -122,10 +122,10 @@
       await server?.stop(within: options.gracePeriod)
     }
 
-    /// The variables that make most programs use the tunnel, for the environment of a child process; empty while the
-    /// tunnel is stopped. A variable whose value is empty is to be unset.
+    /// The environment variables that make most programs use the tunnel, for a child process; empty while the tunnel is
+    /// stopped. Unset a variable whose value is empty.
     ///
-    /// They hold the secret: whoever may read the environment of the child may use the tunnel. Never pass them as
+    /// They contain the secret: a program that can read the child's environment can use the tunnel. Never pass them as
     /// arguments, and never set them in this process, where other threads may be reading the environment.
     public var proxyVariables: [String: String] {
       guard let server else { return [:] }
@@ -138,8 +138,8 @@
       return variables
     }
 
-    /// The server: a new one where there is none, or where the system has closed its listener while the app was suspended.
-    /// Its old port may be anybody's by then.
+    /// The running server; starts a new one if there is none, or if the system closed its listener while the app was
+    /// suspended. Another process may own the old port by then.
     func running() async throws -> TunnelServer {
       if let server, !server.isDefunct { return server }
       while !begin() {
@@ -161,7 +161,7 @@
       return try await listen()
     }
 
-    /// Whether no other call is starting or stopping; none may from then on until `end`.
+    /// Sets the busy flag. Returns `false` if another call is starting or stopping the tunnel.
     private func begin() -> Bool {
       state.withLock { state in
         defer { state.isBusy = true }
@@ -175,14 +175,14 @@
   }
 
   extension HostTunnel: CustomStringConvertible {
-    /// Where it listens; never the secret.
+    /// The address of the listener; never the secret.
     public var description: String { port.map { "HostTunnel at 127.0.0.1:\($0)" } ?? "HostTunnel, stopped" }
   }
 #else
-  /// The tunnel, which needs the package trait `Tunnel`.
+  /// The tunnel, which requires the package trait `Tunnel`.
   @available(*, unavailable, message: "Enable the trait Tunnel of the package waylay.")
   public struct HostTunnel: Sendable {
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(_ rewriter: Any, options: Any? = nil) {}
   }
 #endif

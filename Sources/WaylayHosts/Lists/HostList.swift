@@ -40,8 +40,8 @@ public final class HostList: Sendable {
   ///
   /// - Parameters:
   ///   - bundled: The list that the app ships.
-  /// - file: The file for the newest accepted list, in an existing folder; a lock file with the suffix `.lock` is
-  ///   created next to it. The initializer reads the file. A file that other users may write is ignored.
+  ///   - file: The file for the newest accepted list, in an existing folder; a lock file with the suffix `.lock` is
+  ///     created next to it. The initializer reads the file. A file that other users may write is ignored.
   ///   - logger: The logger for a file that cannot be used, and for an expired list.
   /// - Throws: `HostError.invalidRule` for an invalid bundled list; never for the stored one.
   public init(bundled: Data, storedAt file: URL, logger: Logger = Logger(label: "waylay.hosts")) throws {
@@ -66,7 +66,7 @@ public final class HostList: Sendable {
   ///
   /// - Parameters:
   ///   - list: The list, as downloaded.
-  /// - verify: Checks the list, such as its signature, before it is parsed; throws to reject it.
+  ///   - verify: Checks the list, such as its signature, before it is parsed; throws to reject it.
   /// - Throws: The error of `verify`, `HostError.invalidRule`, `HostError.listExpired`, or `HostError.listOutdated` for
   ///   a serial number that is not higher. The rules are unchanged in these cases.
   public func update(with list: Data, verify: (Data) throws -> Void = { _ in }) throws {

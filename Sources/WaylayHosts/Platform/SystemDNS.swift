@@ -27,7 +27,7 @@ public enum SystemDNS {
     ///
     /// - Parameters:
     ///   - service: The `https` URL of a DNS service.
-    /// - addresses: The addresses of the service, at least one: otherwise its own name would be looked up in clear.
+    ///   - addresses: The addresses of the service, at least one: otherwise its own name would be looked up in clear.
     /// - Throws: `HostError.invalidRule` if there is no address, or the URL is not an `https` URL with a host.
     public static func requireEncryption(_ service: URL, addresses: [HostAddress]) throws(HostError) {
       guard service.scheme?.lowercased() == "https", let host = service.host, !host.isEmpty else {

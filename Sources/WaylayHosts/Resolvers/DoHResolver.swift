@@ -37,7 +37,7 @@ public final class DoHResolver: HostResolver {
   ///   - usesPOST: Whether a query is the body of a POST; otherwise it is in the URL of a GET, whose answer HTTP caches
   ///     on the way may keep.
   ///   - timeout: The timeout for one address of the server.
-  /// - resolutionDelay: How long to wait for the remaining answers once there is an address to dial.
+  ///   - resolutionDelay: How long to wait for the remaining answers once there is an address to dial.
   ///   - transport: The transport for queries; by default a separate one. For a server with a private authority, pass a
   ///     `CurlTransport` that knows it.
   ///   - clock: The clock for timeouts.

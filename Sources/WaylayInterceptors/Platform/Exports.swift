@@ -1,3 +1,2 @@
-// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module,
-// and by files that import it.
+// Re-exports the core with its own exports (Foundation, HTTPTypes, Logging) to this module and its clients.
 @_exported public import WaylayCore

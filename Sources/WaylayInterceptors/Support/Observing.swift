@@ -1,6 +1,6 @@
 import WaylayCore
 
-/// A host and its port, in the form in which requests to one server are told from others.
+/// A host and its port: the key of the requests to one server.
 struct Authority: Hashable {
   let host: String
   let port: Int
@@ -11,11 +11,11 @@ extension URL {
 }
 
 extension MessageBody {
-  /// The same body, whose chunks somebody sees as they pass; neither consumed nor delayed.
+  /// The same body, with an observer of its chunks; neither buffered nor delayed.
   ///
   /// - Parameters:
   ///   - see: Called with each chunk.
-  ///   - atEnd: Called once: after the last chunk, when reading fails, or when the body is dropped before.
+  ///   - atEnd: Called once: after the last chunk, when reading fails, or when the body is dropped earlier.
   func observed(
     _ see: @escaping @Sendable (Data) -> Void, atEnd: @escaping @Sendable ((any Error)?) -> Void
   ) -> MessageBody {
@@ -27,7 +27,7 @@ extension MessageBody {
   }
 }
 
-/// One reading of a body that somebody watches.
+/// One observed reading of a body.
 private final class Passing: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator.
   private var chunks: MessageBody.AsyncIterator

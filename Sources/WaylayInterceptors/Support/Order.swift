@@ -1,9 +1,9 @@
 import WaylayCore
 
-/// Which interceptor belongs before which in a chain, and why: what the page "Which order" says, checked at
+/// The pairs of interceptors with a required order, and the reason: the rules of the page "Which order", checked at
 /// registration.
 enum Order {
-  /// Names of types, because some are of products that this one does not know.
+  /// Type names, because some types belong to modules that this one does not import.
   static let pairs: [(first: String, then: String, reason: String)] = [
     ("ValidateStatus", "Retry", "it would make errors of the responses that are to be retried"),
     ("ValidateStatus", "BearerToken", "it would make an error of the 401 that asks for another token"),
@@ -34,7 +34,7 @@ enum Order {
 protocol OrderedInterceptor: ChainValidating {}
 
 extension OrderedInterceptor {
-  /// Which interceptors stand on the wrong side of it.
+  /// Returns the interceptors on the wrong side of this one.
   public func problems(in chain: InterceptorChain) -> [String] { misplaced(in: chain) }
 
   func misplaced(in chain: InterceptorChain) -> [String] {
@@ -46,7 +46,7 @@ extension OrderedInterceptor {
       if pair.then == own, behind.contains(pair.first) {
         return "stands before \(pair.first): put \(pair.first) first, because otherwise \(pair.reason)"
       }
-      // The archive does not know this product, and cannot say so itself.
+      // The archive does not import this module, so it cannot check this pair.
       guard pair.first == own, pair.then == "ArchiveCache", before.contains(pair.then) else { return nil }
       return "stands behind \(pair.then): put \(own) first, because otherwise \(pair.reason)"
     }

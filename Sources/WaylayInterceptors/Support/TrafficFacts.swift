@@ -1,6 +1,6 @@
 import WaylayCore
 
-/// What OpenTelemetry's conventions for HTTP say of a request, for spans and for metrics.
+/// The attributes of a request by OpenTelemetry's HTTP conventions, for spans and metrics.
 enum TrafficFacts {
   typealias Attribute = (key: String, value: Value)
 
@@ -16,7 +16,7 @@ enum TrafficFacts {
     }
   }
 
-  /// Methods that nobody knows would be as many names as somebody makes up.
+  /// Unknown methods share one name: their number is unlimited.
   static func spanName(of request: InterceptedRequest) -> String {
     let method = request.method.rawValue
     return methods.contains(method) ? method : "HTTP"
@@ -30,7 +30,7 @@ enum TrafficFacts {
     ]
   }
 
-  /// - Parameter withPeer: Whether the address counts that was connected to, which would split measurements up.
+  /// - Parameter withPeer: Whether to include the connected address, which would split metrics by address.
   static func attributes(of response: InterceptedResponse, withPeer: Bool) -> [Attribute] {
     let code = response.status.code
     var attributes: [Attribute] = [("http.response.status_code", .number(code))]
@@ -50,7 +50,7 @@ enum TrafficFacts {
     return attributes
   }
 
-  /// One of few words for each kind of failure.
+  /// A low-cardinality name for the kind of failure.
   static func type(of error: any Error) -> String {
     switch error {
     case let error as TransportError: error.code.description
@@ -67,9 +67,9 @@ enum TrafficFacts {
 }
 
 extension URL {
-  /// The URL without its user and fragment, and without the values of its query and its path's parameters.
+  /// The URL without user info and fragment, and without the values of its query and path parameters.
   ///
-  /// In one pass over its bytes: components and a pattern took 90 µs of each traced request.
+  /// One pass over the bytes: `URLComponents` and a pattern took 90 µs per traced request.
   var withoutSecrets: String {
     var (text, slashes, isQuery, isParameter, isHidden) = ([UInt8](), 0, false, false, false)
     var authority = 0

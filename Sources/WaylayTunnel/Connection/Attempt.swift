@@ -3,17 +3,17 @@
   import WaylayCore
   import WaylayHosts
 
-  /// A connection to one address for a flow: until it has shown what it is, and as the server's side from then on.
+  /// A connection to one address for a flow: unverified at first, then the server's side of the flow.
   ///
-  /// Unchecked: all that changes is touched on the flow's event loop alone.
+  /// Unchecked: the mutable state is confined to the flow's event loop.
   final class Attempt: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
-    /// What is known of a connection when it counts as the host's.
+    /// The result of a connection that is verified as the host's.
     struct Shown: Sendable {
-      /// The time until it was open and had shown that it speaks TLS, where the client does.
+      /// The time until it was open and, if the client uses TLS, the server had spoken TLS.
       let time: Duration
-      /// The head of the response, where that is looked at.
+      /// The head of the response, if the tunnel inspects it.
       let status: HTTPResponse.Status
       let fields: HTTPFields
     }
@@ -26,11 +26,12 @@
     let route: Route?
     private let ticket: DialGate.Ticket
     private let limit: TimeAmount
-    /// The time that was spent waiting for the client, which is not the address's.
+    /// When it connected and when the ClientHello was sent. The wait for the client between them is not the address's
+    /// time.
     private var connected: NIODeadline?
     private var sent: NIODeadline?
     var isConnected: Bool { connected != nil }
-    /// How many of the client's bytes it has got, before it has won.
+    /// The number of client bytes sent before the attempt won.
     private(set) var offered = 0
     private var late: Scheduled<Void>?
     private var isSettled = false
@@ -44,13 +45,13 @@
       promise = flow.loop.makePromise()
     }
 
-    /// How long it has taken, without what it has waited for the client.
+    /// The time taken so far, without the wait for the client.
     private var elapsed: Duration {
       let dial = (connected ?? .now()) - begin
       return .nanoseconds(dial.nanoseconds + (sent.map { (NIODeadline.now() - $0).nanoseconds } ?? 0))
     }
 
-    /// Another attempt was first.
+    /// The error of an attempt that lost the race.
     var lost: TransportError {
       route?.gate?.lost(to: route) ?? TransportError.unsent(.cancelled, "another was first", "\(endpoint)")
     }
@@ -76,7 +77,7 @@
       }
     }
 
-    /// Sends the client's first message. What comes back decides.
+    /// Sends the ClientHello. The server's first bytes decide whether the attempt wins.
     func sendHello(_ bytes: ByteBuffer) {
       guard sent == nil else { return }
       (sent, offered) = (.now(), bytes.readableBytes)
@@ -87,7 +88,7 @@
       channel?.writeAndFlush(bytes, promise: nil)
     }
 
-    /// Takes the flow, unless another has it.
+    /// Claims the flow, unless another attempt has it.
     func win() {
       guard !isSettled, !hasWon, let channel else { return }
       guard route?.gate?.claim(ticket) ?? true, flow.winner == nil else {
@@ -98,7 +99,7 @@
       flow.won(by: self, channel)
     }
 
-    /// It has shown what it is: the load is over, and the connection goes on.
+    /// The server is verified: the load completes, and the connection stays open.
     func succeed(_ status: HTTPResponse.Status = .ok, _ fields: HTTPFields = [:]) {
       guard !isSettled else { return }
       isSettled = true
@@ -120,7 +121,7 @@
       if hasWon { return flow.serverSent(bytes) }
       guard !isSettled, let first = bytes.readableBytesView.first else { return }
       if sent != nil, first != 22 {
-        // An alert, or no TLS at all. A ClientHello holds nothing of a request, so another address may have it.
+        // An alert, or not TLS. A ClientHello contains no part of a request, so another address may receive it too.
         return fail(
           first == 21
             ? TransportError.unsent(.secureConnectionFailed, "it refuses the handshake", "\(endpoint)")

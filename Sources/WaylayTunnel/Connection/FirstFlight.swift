@@ -1,24 +1,24 @@
 #if Tunnel
   import NIOCore
 
-  /// What a client sends first. One complete ClientHello, and nothing but it, may be sent to another address too: it
-  /// holds nothing of a request (RFC 8446, section 4.1.2).
+  /// The first bytes of a client. A single complete ClientHello may be sent to several addresses, because it contains
+  /// no part of a request (RFC 8446, section 4.1.2).
   struct FirstFlight {
     enum Verdict {
       case incomplete
-      /// A ClientHello, whole, without early data, and nothing after it.
+      /// A complete ClientHello without early data, and no bytes after it.
       case hello
-      /// Anything else, or more: it is sent once.
+      /// Any other bytes: they go to one address alone.
       case other
     }
 
-    /// The longest that is kept.
+    /// The maximum number of buffered bytes.
     static let limit = 64 << 10
 
     private(set) var bytes = ByteBuffer()
     private(set) var verdict = Verdict.incomplete
 
-    /// Whether it begins as a ClientHello does, whatever comes after.
+    /// Whether the first record starts like a ClientHello; later bytes are not checked.
     var isTLS: Bool { bytes.readableBytesView.first == 22 && bytes.readableBytesView.dropFirst(5).first == 1 }
 
     mutating func append(_ more: ByteBuffer) {
@@ -26,7 +26,7 @@
       verdict = verdict == .incomplete ? Self.verdict(bytes.readableBytesView) : .other
     }
 
-    /// It is not waited for any longer.
+    /// Stops waiting for the rest of the ClientHello.
     mutating func settle() { if verdict == .incomplete { verdict = .other } }
 
     static func verdict(_ bytes: ByteBufferView) -> Verdict {
@@ -49,7 +49,8 @@
       return .incomplete
     }
 
-    /// Whether it is well formed and announces no early data (type 42), which would be of the request.
+    /// Whether the ClientHello is well-formed and announces no early data (extension 42), which would be part of the
+    /// request.
     private static func isReplayable(_ message: [UInt8]) -> Bool {
       var rest = message[4...].dropFirst(2 + 32)
       func number(_ bytes: Int) -> Int? {
@@ -70,25 +71,25 @@
     }
   }
 
-  /// Watches the headers of a client's records after the server's first flight, for whether the client takes the
-  /// server for the right one. Types and lengths are looked at, nothing else.
+  /// Watches the record headers that a client sends after the server's first flight, to detect whether the client
+  /// accepts the server's certificate. Reads only types and lengths.
   struct HandshakeWatch {
     enum Verdict {
       case undecided
-      /// The client has gone on with the handshake: without a word more it is content.
+      /// The client continues the handshake: it accepts the certificate unless an alert follows.
       case goesOn
-      /// The client sends data: it has found the certificate good.
+      /// The client sends data: it has accepted the certificate.
       case accepted
       /// An alert.
       case rejected
     }
 
     private var header: [UInt8] = []
-    /// Bytes of a record that are still to come.
+    /// The remaining bytes of the current record.
     private var body = 0
     private var flights = 0
 
-    /// Of the records in these bytes, the one that decides.
+    /// The verdict of the first decisive record in these bytes.
     mutating func see(_ bytes: ByteBufferView) -> Verdict {
       var verdict = Verdict.undecided
       var rest = bytes[...]
@@ -119,7 +120,7 @@
       case 22:
         flights += 1
         return .goesOn
-      // An alert, or one that is encrypted: two bytes, the type of the record and the tag of an AEAD (RFC 8446, section 5.2).
+      // An alert, plain or encrypted: two bytes, the record type and the tag of an AEAD (RFC 8446, section 5.2).
       case 21: return .rejected
       case 23 where length <= 24: return .rejected
       // With TLS 1.3 the first such record is the client's Finished.

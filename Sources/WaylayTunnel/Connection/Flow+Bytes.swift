@@ -12,12 +12,12 @@
       if var body {
         guard let count = body.isOver ? 0 : body.take(bytes.readableBytesView) else { return fail() }
         self.body = body
-        // One request: what comes after it belongs to nobody.
+        // One request per connection: bytes after it are an error.
         if count < bytes.readableBytes { return fail() }
       }
       guard let origin else {
         flight.append(bytes)
-        // Nothing is read from here on; what had come already is kept, and sent once.
+        // Back pressure: stop reading; bytes already received are buffered and sent once.
         if case .tunnel = kind, isEstablished { offer() }
         return
       }
@@ -58,7 +58,7 @@
     func clientIsWritable() { isWritable(client, readFrom: origin) }
     func serverIsWritable() { isWritable(origin, readFrom: client) }
 
-    /// What a slow reader has to take still keeps the connection from being idle: each piece that it takes does.
+    /// Each piece that a slow reader accepts counts as activity, so the connection is not idle.
     private func write(_ bytes: ByteBuffer, to side: Side) {
       guard !side.channel.isWritable else { return side.channel.write(bytes, promise: nil) }
       side.channel.write(bytes).whenComplete { [self] _ in lastActivity = .now() }
@@ -76,11 +76,12 @@
       other?.channel.read()
     }
 
-    /// Looks at the head of a response before the client has it.
+    /// Buffers the head of a response until it has passed the check.
     private func hold(_ bytes: ByteBuffer) {
       do {
         guard let (interim, head) = try held?.append(bytes) else { return }
-        // The client may be waiting for them, and the final one for the client's body.
+        // Forward interim responses at once: the client may wait for one, and the final response may depend on its
+        // body.
         if interim.readableBytes > 0 { client.channel.writeAndFlush(interim, promise: nil) }
         guard let (status, fields) = head else { return }
         trust = .settled
@@ -93,7 +94,7 @@
       }
     }
 
-    /// The response has passed the check.
+    /// Forwards the response, which has passed the check.
     func release() {
       guard let response = held else { return }
       (held, isEstablished) = (nil, true)
@@ -111,7 +112,7 @@
       client.hasEnded = true
       reject(byAlert: false)
       if let origin { return pass(endTo: origin) }
-      // A client that waits for TLS has nothing else to say: it has gone.
+      // A client that closes before the server's TLS response has given up.
       guard case .tunnel = kind, flight.verdict != .other else { return }
       end()
       client.channel.close(promise: nil)
@@ -124,13 +125,13 @@
       if held == nil { pass(endTo: client) }
     }
 
-    /// One side has ended: the other is told so when it has taken what there is.
+    /// One side has ended: shuts the other side's output after the pending bytes; closes both if both have ended.
     private func pass(endTo side: Side) {
       guard !isOver, let origin else { return }
       if client.hasEnded, origin.hasEnded { close() } else { shut(side) }
     }
 
-    /// A server that has said nothing to bytes that only it was sent.
+    /// Reports a server that closed without a byte after it alone had received the client's bytes.
     private func failUnlessShown() {
       guard case .unknown = trust, let winner else { return }
       trust = .settled
@@ -141,7 +142,8 @@
       if case .request = kind, !isEstablished { refuse(.failed("the server closed before it had said anything")) }
     }
 
-    /// The server's connection is closed. SwiftNIO tells of the end of a side whose other half is shut by this alone.
+    /// The server's connection is closed. If its output is shut, SwiftNIO reports the end of its input by this call
+    /// alone.
     func serverClosed() {
       if origin?.isShut ?? false { serverEnded() }
       failUnlessShown()
@@ -154,14 +156,14 @@
       fail()
     }
 
-    /// The client's connection is closed; the same holds for it.
+    /// The client's connection is closed; see `serverClosed()`.
     func clientClosed() {
       if client.isShut { clientEnded() }
       reject(byAlert: false)
       fail()
     }
 
-    /// The network is another one: what is open leads nowhere.
+    /// The network has changed: open connections are dead.
     func networkChanged() { if winner != nil { fail() } }
 
     func refuse(_ refusal: Refusal) {
@@ -174,19 +176,20 @@
       TunnelNetwork.end(client.channel, saying: response)
     }
 
-    /// Ends both sides, so that each knows that something is missing.
+    /// Resets both sides, so that each detects the truncation.
     func fail() {
       guard !isOver else { return }
       end()
       reset(client)
     }
 
-    /// For one that was told of the end nothing is missing, though the system may have some of it still.
+    /// A side that was shut has received everything, although the system may still have bytes to send: close it
+    /// normally.
     private func reset(_ side: Side) {
       if side.isShut { side.channel.close(promise: nil) } else { TunnelNetwork.reset(side.channel) }
     }
 
-    /// Ends both sides when they have taken what there is.
+    /// Closes both sides after their pending bytes.
     private func close() {
       guard !isOver else { return }
       let channels = [client, origin].compactMap { $0?.channel }
@@ -196,17 +199,17 @@
       EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).whenComplete { [self] _ in idle?.cancel() }
     }
 
-    /// Ends the server's side and all attempts, and leaves the client's to its caller.
+    /// Ends the server's side and all attempts; the caller ends the client's side.
     func end(closing: Bool = true) {
       guard !isOver else { return }
       isOver = true
       for timer in timers + [idle].compactMap(\.self) { timer.cancel() }
       timers = []
-      // What a winner has come to is told by its own end, which a cancellation would hide.
+      // The winner's own end reports its outcome; cancelling the task would hide it.
       if winner == nil { task?.cancel() }
       for attempt in attempts { drop(attempt) }
       winner?.fail(CancellationError())
-      // They hold this, which would never be released otherwise.
+      // Break the retain cycle.
       (attempts, winner) = ([], nil)
       if closing, let origin { reset(origin) }
       record.duration = server.rewriter.now - start
@@ -219,8 +222,7 @@
       }
     }
 
-    /// Closes a connection on which nothing has happened for too long: less, where one side has ended, and the other
-    /// was told so.
+    /// Closes an idle connection. The limit is lower once one side has ended and the other side was shut.
     func watchIdle() {
       let isHalf =
         !isOver && (client.isShut || origin?.isShut ?? false) && !client.isFull && !(origin?.isFull ?? false)

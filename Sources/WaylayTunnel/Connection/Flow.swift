@@ -3,41 +3,41 @@
   import WaylayCore
   import WaylayHosts
 
-  /// What one client has asked for, from its head to the end of its connection.
+  /// One client's tunnel or request, from its head to the end of its connection.
   ///
-  /// Unchecked: all that changes is touched on the event loop alone.
+  /// Unchecked: the mutable state is confined to the event loop.
   final class Flow: @unchecked Sendable {
     enum Kind {
-      /// Bytes both ways.
+      /// Bytes in both directions.
       case tunnel(isSOCKS: Bool)
-      /// One request of plain http, with its head for the origin.
+      /// One plain `http` request, with its head.
       case request(ProxyHead)
     }
 
-    /// One of the two connections, and how far it has come to its end.
+    /// One of the two connections, and its progress towards its end.
     ///
-    /// Unchecked: touched on the event loop alone.
+    /// Unchecked: confined to the event loop.
     final class Side: @unchecked Sendable {
       let channel: any Channel
-      /// It sends no more.
+      /// Its input has ended.
       var hasEnded = false
-      /// It was told that nothing more comes.
+      /// Its output is shut.
       var isShut = false
-      /// It has so much to take still that the other is not read.
+      /// Its write buffer is full, so the other side is not read (back pressure).
       var isFull = false
 
       init(_ channel: any Channel) { self.channel = channel }
     }
 
-    /// Who decides.
+    /// The source of the addresses.
     enum Way: Sendable {
-      /// The rewriter.
+      /// The rewriter's rules.
       case rules
-      /// The client has named the address.
+      /// The client names the address.
       case route(RouteTable.Endpoint)
     }
 
-    /// Whether it is known that the server is the right one.
+    /// Whether the server is verified as the host's.
     enum Trust {
       case unknown
       /// The server has spoken TLS.
@@ -50,15 +50,15 @@
     let kind: Kind
     let authority: HostAuthority
     let client: Side
-    /// The server's side, from when one attempt has won.
+    /// The server's side, once an attempt has won.
     var origin: Side?
     var winner: Attempt?
     var flight = FirstFlight()
     var body: BodyCount?
-    /// The response that is not the client's yet.
+    /// The response that waits for the check.
     var held: HeldResponse?
     var trust = Trust.unknown
-    /// Whether the client was told that its connection is there, or has bytes of the server's.
+    /// Whether the client was told that the connection is open, or has received bytes of the server.
     var isEstablished = false
     var isOver = false
     var lastActivity = NIODeadline.now()
@@ -79,7 +79,7 @@
 
     // MARK: The decision
 
-    /// Begins with what has come after the head.
+    /// Starts the flow with the bytes after the head.
     func start(with bytes: ByteBuffer) {
       if case .request(let head) = kind {
         flight.append(ByteBuffer(bytes: head.forwarded()))
@@ -122,13 +122,13 @@
     private var url: URL {
       if case .request(let head) = kind, let url = head.url { return url }
       let host = authority.host.description
-      // Whatever the port is: there is no response here for a check, which looks at those of plain http.
+      // `https` for any port: this URL is not for the response check, which applies to plain `http` alone.
       let text = "https://\(host.contains(":") ? "[\(host)]" : host):\(authority.port)/"
       guard let url = URL(string: text) else { preconditionFailure("a name and a port make a URL") }
       return url
     }
 
-    /// Nothing is dialled any more, or the connection has shown what it is.
+    /// The rewriter's load has ended: it has failed, or the server is verified.
     private func decided(_ error: (any Error)?) {
       guard let error else { return release() }
       guard !isOver, winner == nil || !isEstablished else { return }
@@ -143,7 +143,7 @@
       refuse((error as? URLError)?.code == .timedOut ? .late : .failed(record.failure ?? ""))
     }
 
-    /// One attempt at an address; returns when the connection counts as the host's.
+    /// Runs one attempt at an address; returns once the connection is verified as the host's.
     func attempt(_ endpoint: HostEndpoint, _ route: Route?) async throws -> Attempt.Shown {
       let attempt = Attempt(self, endpoint, route)
       return try await withTaskCancellationHandler {
@@ -159,10 +159,10 @@
       }
     }
 
-    /// Gives an attempt up: with one that has won it is late, which must not end the winner's load.
+    /// Abandons an attempt. If another attempt has won, it counts as lost, which does not end the winner's load.
     func drop(_ attempt: Attempt) { attempt.fail(origin == nil ? CancellationError() : attempt.lost) }
 
-    /// A connection is open: the first one is what the client is told of.
+    /// A connection is open. The first one makes the tunnel report success to the client.
     func connected(_ attempt: Attempt) {
       if case .tunnel(let isSOCKS) = kind, !isEstablished {
         isEstablished = true
@@ -179,7 +179,7 @@
       offer(to: attempt)
     }
 
-    /// Gives connections that wait for it what the client has said.
+    /// Sends the client's first bytes to the connections that wait for them.
     func offer() { for attempt in attempts { offer(to: attempt) } }
 
     private func offer(to attempt: Attempt) {
@@ -188,7 +188,7 @@
       case .incomplete: break
       case .hello: attempt.sendHello(flight.bytes)
       case .other:
-        // Where the system's resolver leads, only TLS tells whether that is the host.
+        // An address of the system's resolver can only be verified by TLS.
         if case .tunnel = kind, attempt.route == nil, !flight.isTLS,
           server.rewriter.canInit(with: URLRequest(url: url))
         {
@@ -204,7 +204,7 @@
       record.address = "\(attempt.endpoint)"
       if flight.verdict == .hello { trust = .shown(HandshakeWatch()) }
       record.bytesSent += flight.bytes.readableBytes
-      // What it was given while it was asked is not sent again.
+      // Skip the bytes that the attempt has already sent.
       var rest = flight.bytes
       rest.moveReaderIndex(forwardBy: attempt.offered)
       if rest.readableBytes > 0 { channel.writeAndFlush(rest, promise: nil) }
@@ -215,7 +215,7 @@
       client.channel.read()
     }
 
-    /// The server is the right one, as far as can be seen.
+    /// Marks the server as verified.
     func settle() {
       guard let winner else { return }
       if case .settled = trust { return }
@@ -228,7 +228,7 @@
       .init(authority: authority, endpoint: attempt.endpoint)
     }
 
-    /// The client ends right after the server's first flight: it has found the certificate bad, or was told to stop.
+    /// The client closes after the server's first flight: it has rejected the certificate, or was cancelled.
     func reject(byAlert: Bool) {
       guard case .shown = trust, let winner else { return }
       trust = .settled

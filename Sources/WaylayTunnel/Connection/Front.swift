@@ -3,9 +3,9 @@
   import WaylayCore
   import WaylayHosts
 
-  /// A client's connection: reads what it asks for, within limits, and hands it to a flow.
+  /// A client's connection: parses its request, within limits, and passes it to a flow.
   ///
-  /// Unchecked: all that changes is touched on the tunnel's event loop alone.
+  /// Unchecked: the mutable state is confined to the tunnel's event loop.
   final class Front: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -17,14 +17,14 @@
     private let channel: any Channel
     private var state = State.head
     private var bytes = ByteBuffer()
-    /// How much of the bytes is known not to hold the end of a head.
+    /// The number of bytes already searched for the end of a head.
     private var searched = 0
     private var challenges = 0
     private var late: Scheduled<Void>?
 
     init(_ server: TunnelServer, _ channel: any Channel) { (self.server, self.channel) = (server, channel) }
 
-    /// What the client has asked for; `nil` while it is a stranger, and when it has gone.
+    /// The flow of an authenticated client; `nil` before authentication and after the end.
     var flow: Flow? { if case .flowing(let flow) = state { flow } else { nil } }
 
     func end() {
@@ -32,7 +32,7 @@
       channel.close(promise: nil)
     }
 
-    /// From any thread.
+    /// Callable from any thread.
     func networkChanged() { channel.eventLoop.execute { [self] in flow?.networkChanged() } }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -75,7 +75,7 @@
       channel.close(promise: nil)
     }
 
-    /// Reads as much as there is.
+    /// Parses the available bytes.
     private func advance() {
       guard let first = bytes.readableBytesView.first else { return }
       do {
@@ -90,7 +90,7 @@
         say(refusal.response)
         advance()
       } catch {
-        // Nothing of what comes from here on is looked at.
+        // Ignore all further bytes.
         state = .closing
         late?.cancel()
         bytes.clear()
@@ -137,7 +137,7 @@
   // MARK: - SOCKS
 
   extension Front {
-    /// A message of the client, once it is whole, taken out of the bytes.
+    /// Parses and removes a complete message of the client; `nil` if it is incomplete.
     private func take<Message>(_ read: (inout ByteBuffer) throws -> Message?) rethrows -> Message? {
       var rest = bytes
       guard let message = try read(&rest) else { return nil }

@@ -2,10 +2,10 @@
   import WaylayCore
   import WaylayHosts
 
-  /// The end of the chain for a tunnel: a load is a connection, and its response the moment when that is known to be
-  /// the host's. So the rewriter's failover, with its health records and events, decides for tunnels as for requests.
+  /// The transport at the end of the tunnel's chain: a load is a connection, and its response means that the connection
+  /// is verified as the host's. So the rewriter's failover, health records and events apply to tunnels as to requests.
   extension TunnelServer: Transport {
-    /// What a request is for.
+    /// The flow of a request.
     enum Key: InterceptedRequest.Key { static let defaultValue: Flow? = nil }
 
     var capabilities: TransportCapabilities { [.routes, .gates] }
@@ -32,7 +32,7 @@
       throw failure ?? TransportError.unsent(.cannotFindHost, "it has no address", "\(flow.authority)")
     }
 
-    /// The one address of a route, or those that the system knows, where its way may be taken.
+    /// The address of the route; without a route, the system's addresses if the policy allows them.
     private func endpoints(of request: InterceptedRequest, _ flow: Flow) async throws -> [HostEndpoint] {
       let authority = flow.authority
       if let route = request.route {

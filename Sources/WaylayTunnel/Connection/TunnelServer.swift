@@ -3,39 +3,39 @@
   import WaylayCore
   import WaylayHosts
 
-  /// What keeps a tunnel from being held up, or filled, by whoever connects to it.
+  /// Limits that protect a tunnel from slow, idle or too many clients.
   struct TunnelLimits: Sendable {
-    /// The bytes of a head.
+    /// The maximum size of a head in bytes.
     var head = 32 << 10
-    /// How long a head may take, with the challenge before it, and how often a client may be told to log in.
+    /// The time limit for a head, including the challenge, and the maximum number of authentication challenges.
     var headTime = TimeAmount.seconds(10)
     var challenges = 3
-    /// How long the first bytes of a client are waited for before they may go to one address alone.
+    /// How long to wait for a complete ClientHello before the client's bytes go to one address alone.
     var firstFlightTime = TimeAmount.seconds(5)
-    /// How long a client that has gone on with its handshake may still end it.
+    /// How long after its handshake a client may still reject the certificate.
     var settleTime = TimeAmount.seconds(2)
-    /// How long it may take until something has answered.
+    /// The time limit for finding a server.
     var decisionTime = TimeAmount.seconds(60)
-    /// How long one side may be silent after the other has ended.
+    /// The idle limit for one side after the other has ended.
     var halfClosedTime = TimeAmount.seconds(60)
   }
 
-  /// What was done for a client, for those who watch: never what was said.
+  /// The record of one flow, for observers; it contains no traffic.
   package struct TunnelRecord: Sendable {
     package let host: String
     package let port: Int
-    /// The address that was taken; `nil` when none was.
+    /// The address of the server; `nil` if no connection succeeded.
     package var address: String?
     package var attempts = 0
     package var bytesSent = 0
     package var bytesReceived = 0
     package let start = Date()
     package var duration = Duration.zero
-    /// Why there was no connection.
+    /// Why no connection succeeded.
     package var failure: String?
   }
 
-  /// A listener and its connections: from one start to one stop.
+  /// A listener and its connections, from one start to one stop.
   final class TunnelServer: Sendable {
     let rewriter: HostRewriter
     let options: HostTunnel.Options
@@ -46,9 +46,9 @@
     /// 128 random bits, in hexadecimal digits.
     let secret = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: 0 ... .max)) }.joined()
     let channel = Locked<(any Channel)?>(nil)
-    /// The oldest first.
+    /// The oldest connection first.
     let connections = Locked<[Front]>([])
-    /// Connections and decisions, which use the event loop.
+    /// Open connections and running loads, both of which need the event loop.
     let users = DispatchGroup()
 
     init(
@@ -60,7 +60,7 @@
       )
     }
 
-    /// Where it listens; 0 before it does.
+    /// The port of the listener; 0 before it listens.
     var port: Int { channel.withLock { $0 }?.localAddress?.port ?? 0 }
 
     /// Whether the system has closed the listener.
@@ -70,7 +70,7 @@
       do {
         let channel = try await network.listen { channel in
           channel.eventLoop.makeCompletedFuture {
-            // Without a descriptor left, the loop would turn for nothing but to accept.
+            // Without a free file descriptor, the event loop would spin on `accept`.
             let pause = AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in .milliseconds(100) }
             try channel.pipeline.syncOperations.addHandler(pause)
           }
@@ -89,7 +89,7 @@
       }
     }
 
-    /// Takes no more connections, gives those that there are so long, and closes them then: no descriptor is left.
+    /// Stops accepting, waits `grace` for open connections, then closes them. All descriptors are closed on return.
     func stop(within grace: Duration) async {
       try? await channel.withLock { $0 }?.close().get()
       let end = network.group.next().scheduleTask(in: TimeAmount(grace)) {
@@ -100,7 +100,7 @@
       try? await network.group.shutdownGracefully()
     }
 
-    /// Whether a connection may be; at the limit the oldest that has not shown the secret makes room.
+    /// Whether to accept a connection; at the limit, the oldest unauthenticated connection is closed instead.
     private func admit(_ front: Front, _ channel: any Channel) -> Bool {
       users.enter()
       channel.closeFuture.whenComplete { _ in
@@ -124,7 +124,7 @@
   }
 
   extension TunnelServer {
-    /// What a user name asks for; `nil` without the secret.
+    /// The source of addresses that a user name selects; `nil` for a wrong password.
     func way(user: some Collection<UInt8>, password: some Collection<UInt8>) -> Flow.Way? {
       guard password.count == secret.utf8.count,
         zip(password, secret.utf8).reduce(UInt8(0), { $0 | ($1.0 ^ $1.1) }) == 0
@@ -133,7 +133,7 @@
       return user == HostTunnel.rulesUser ? .rules : routes.endpoint(of: user).map { .route($0) }
     }
 
-    /// The same for a field of credentials (RFC 7617).
+    /// The same for an `Authorization` field (RFC 7617).
     func way(_ field: String?) -> Flow.Way? {
       guard let words = field?.split(separator: " "), words.count == 2, words[0].lowercased() == "basic",
         words[1].utf8.count <= 512, let data = Data(base64Encoded: String(words[1]))
@@ -142,7 +142,7 @@
       return parts.count == 2 ? way(user: parts[0], password: parts[1]) : nil
     }
 
-    /// Why a host is not for this tunnel.
+    /// Why the tunnel refuses a host; `nil` if it is allowed.
     func refusal(of authority: HostAuthority, _ way: Flow.Way) -> Refusal? {
       if case .route(let endpoint) = way {
         return endpoint.authority == authority ? nil : .forbidden("the route is for another host")
@@ -158,7 +158,7 @@
       return nil
     }
 
-    /// Why an address must not be dialled.
+    /// Why an address must not be dialed; `nil` if it may.
     func refusal(of address: HostAddress, port: Int, for authority: HostAuthority) -> String? {
       let first = address.bytes.first
       let isOwn =

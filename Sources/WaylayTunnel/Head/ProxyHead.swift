@@ -3,8 +3,8 @@
   import WaylayCore
   import WaylayHosts
 
-  /// The head of a request to a proxy (RFC 9112, sections 3.2.2 and 3.2.3), read strictly: what two readers could take
-  /// for two things is refused.
+  /// The head of a request to a proxy (RFC 9112, sections 3.2.2 and 3.2.3), parsed strictly: ambiguous input is
+  /// refused, to prevent request smuggling.
   struct ProxyHead: Sendable {
     /// The bytes that follow the head.
     enum Body: Sendable, Equatable {
@@ -14,16 +14,16 @@
 
     let method: String
     let version: String
-    /// The path and query that the origin gets; `nil` for CONNECT.
+    /// The path and query for the origin; `nil` for CONNECT.
     let path: String?
-    /// The target's host and port, as they were written, and what they mean.
+    /// The target's host and port, verbatim and parsed.
     let written: String
     let authority: HostAuthority
-    /// In their order, as they were written.
+    /// In order, verbatim.
     let fields: HTTPFields
     let body: Body
 
-    /// Reads a head up to and with the empty line that ends it.
+    /// Parses a head, including the empty line at its end.
     init(_ bytes: some Collection<UInt8>) throws(Refusal) {
       var lines = try Self.lines(bytes)[...]
       let words = (lines.popFirst() ?? []).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -53,7 +53,7 @@
     /// The URL of a request in absolute form.
     var url: URL? { path.flatMap { URL(string: "http://\(written)\($0)") } }
 
-    /// Splits at CR LF; no other control may occur.
+    /// Splits at CR LF; other control characters are refused.
     static func lines(_ bytes: some Collection<UInt8>) throws(Refusal) -> [[UInt8]] {
       var lines: [[UInt8]] = [[]]
       var last: UInt8 = 0
@@ -85,7 +85,7 @@
       return fields
     }
 
-    /// How long the body is; every way in which two readers could differ is refused (RFC 9112, section 6.3).
+    /// The framing of the body; ambiguous framing is refused (RFC 9112, section 6.3).
     private static func body(_ fields: HTTPFields, _ version: String) throws(Refusal) -> Body {
       let (codings, lengths) = (fields[values: .transferEncoding], fields[values: .contentLength])
       if let coding = codings.first {
@@ -112,12 +112,13 @@
   }
 
   extension ProxyHead {
-    /// What is not passed on: fields for this connection alone (RFC 9110, section 7.6.1), and those that are written anew.
+    /// Fields that are not forwarded: connection-specific ones (RFC 9110, section 7.6.1), and fields that the tunnel
+    /// replaces.
     private static let dropped: Set<String> = [
       "connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade",
     ]
 
-    /// The head for the origin: `Host` from the target, nothing meant for the proxy, one request on the connection.
+    /// The head for the origin: `Host` from the target, without the fields for the proxy, one request per connection.
     func forwarded() -> [UInt8] {
       let named = fields[values: .connection].flatMap { $0.split(separator: ",") }
         .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
@@ -137,12 +138,11 @@
     }
   }
 
-  /// Why a client does not get what it has asked for. After it, nothing more of the connection is read, unless it
-  /// ``keepsOpen``.
+  /// Why a client is refused. The tunnel then reads no more from the connection, unless it ``keepsOpen``.
   struct Refusal: Error, Equatable {
     let status: Int
     let reason: String
-    /// For whoever looks at the client: the client has shown the secret, or learns nothing from it.
+    /// For the developer of the client. It reveals no secret to an unauthenticated client.
     let text: String
     var keepsOpen = false
 
@@ -156,7 +156,7 @@
         status: 407, reason: "Proxy Authentication Required", text: "the secret is missing", keepsOpen: keepsOpen)
     }
 
-    /// The response to a client of HTTP.
+    /// The HTTP response for the client.
     var response: [UInt8] {
       let body = keepsOpen ? "" : "\(text).\n"
       var lines = ["HTTP/1.1 \(status) \(reason)", "Content-Length: \(body.utf8.count)", "Content-Type: text/plain"]

@@ -3,7 +3,7 @@
   import WaylayCore
 
   extension ByteBufferView {
-    /// Where a head ends, with the empty line that ends it, looked for from an index on.
+    /// The end of a head, including its empty line, searched from an index on.
     func endOfHead(from start: Index) -> Index? {
       guard start + 4 <= endIndex else { return nil }
       let end = (start...endIndex - 4).first { self[$0] == 13 && self[$0...].starts(with: "\r\n\r\n".utf8) }
@@ -11,15 +11,14 @@
     }
   }
 
-  /// Holds the response to a request of plain http back until its head has passed the rewriter's check.
+  /// Holds back the response to a plain `http` request until its head has passed the rewriter's check.
   struct HeldResponse {
-    /// As long as a head may be.
+    /// The maximum size of a head.
     private static let limit = 64 << 10
 
     private(set) var bytes = ByteBuffer()
 
-    /// Takes more bytes, and returns the head once it is there; throws when there is none. Interim heads, which say
-    /// nothing of the response, are taken out.
+    /// Appends bytes; returns the interim heads, and the final head once it is complete. Throws for a malformed head.
     mutating func append(
       _ more: ByteBuffer
     ) throws -> (interim: ByteBuffer, head: (status: HTTPResponse.Status, fields: HTTPFields)?) {

@@ -2,10 +2,10 @@
   import NIOCore
   import WaylayCore
 
-  /// The messages of a SOCKS client: version 5 alone (RFC 1928), with user name and password (RFC 1929). Each is taken
-  /// out of the bytes that have come, and is `nil` until it is whole.
+  /// The messages of a SOCKS client: version 5 (RFC 1928) with user name and password (RFC 1929). Each parser removes a
+  /// complete message from the bytes, and returns `nil` while it is incomplete.
   enum SOCKS {
-    /// What a client is told last.
+    /// The last message to a refused client.
     struct Refusal: Error {
       let message: [UInt8]
 
@@ -20,7 +20,7 @@
     static let welcome: [UInt8] = [1, 0]
     static func reply(_ code: UInt8) -> [UInt8] { [5, code, 0, 1, 0, 0, 0, 0, 0, 0] }
 
-    /// The ways to log in that the client offers: a password has to be among them.
+    /// The client's authentication methods, which must include the password.
     static func greeting(_ bytes: inout ByteBuffer) throws -> ByteBuffer? {
       guard try readVersion(&bytes, version), let methods = bytes.readLengthPrefixedSlice(as: UInt8.self) else {
         return nil
@@ -52,7 +52,7 @@
       return (host, Int(port))
     }
 
-    /// Whether there is a version, which has to be this one.
+    /// Whether the version is available; throws if it is another one.
     private static func readVersion(_ bytes: inout ByteBuffer, _ wanted: UInt8) throws -> Bool {
       guard let version = bytes.readInteger(as: UInt8.self) else { return false }
       guard version == wanted else { throw ChannelError.eof }
@@ -60,13 +60,14 @@
     }
   }
 
-  /// Counts the bytes of a request's body, so that nothing after it is passed on.
+  /// Finds the end of a request's body: later bytes must not be forwarded.
   struct BodyCount {
-    /// What comes next: these bytes, then so many of data, then the length of another chunk, unless this was the last.
+    /// The parser expects these bytes, then `data` bytes of content, then the next chunk length, unless it has read the
+    /// last chunk.
     private var expected: ArraySlice<UInt8> = []
     private var data: UInt64 = 0
     private var isLast = false
-    /// The length of a chunk, as far as it has come.
+    /// The length of the current chunk, parsed so far.
     private var length: UInt64?
 
     var isOver: Bool { isLast && data == 0 && expected.isEmpty }
@@ -75,7 +76,7 @@
       if case .length(let count) = body { (data, isLast) = (count, true) }
     }
 
-    /// How many of the bytes are the body's; `nil` for a coding that is wrong.
+    /// How many of the bytes belong to the body; `nil` for invalid chunked coding.
     mutating func take(_ bytes: some Collection<UInt8>) -> Int? {
       var rest = bytes[...]
       while let byte = rest.first, !isOver {
@@ -92,7 +93,7 @@
       return bytes.count - rest.count
     }
 
-    /// One byte that is not data. Extensions and trailers, which clients do not send, are refused.
+    /// Parses one byte of framing. Chunk extensions and trailers, which clients do not send, are refused.
     private mutating func step(_ byte: UInt8) -> Bool {
       if let next = expected.popFirst() { return byte == next }
       if byte == 13, let count = length {

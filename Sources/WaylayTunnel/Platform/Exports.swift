@@ -1,2 +1,2 @@
-// What the rewriter's module exports (Foundation, the core) is seen by every file of this module.
+// Re-exports `WaylayHosts` with its own exports (Foundation, the core) to this module.
 @_exported public import WaylayHosts

@@ -9,11 +9,11 @@
     import NIOPosix
   #endif
 
-  /// The sockets: those of the system's calls on Linux, those of Network.framework on Apple platforms.
+  /// The sockets: POSIX sockets on Linux, Network.framework on Apple platforms.
   struct TunnelNetwork: Sendable {
     let group: any EventLoopGroup
 
-    /// One thread: what it does is copying.
+    /// One thread suffices: it only copies bytes.
     init() {
       #if canImport(Network) && !os(watchOS)
         group = NIOTSEventLoopGroup(loopCount: 1, defaultQoS: .userInitiated)
@@ -22,7 +22,7 @@
       #endif
     }
 
-    /// Listens on the loopback address alone, at a port that is free.
+    /// Listens at a free port of the loopback address.
     func listen(
       server: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>,
       client: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -44,7 +44,7 @@
       #endif
     }
 
-    /// Opens a connection, past every proxy of the system.
+    /// Opens a connection, bypassing the system's proxies.
     func connect(
       to address: SocketAddress, within limit: TimeAmount, on loop: any EventLoop,
       _ initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -62,7 +62,8 @@
       #endif
     }
 
-    /// Closes a connection so that what is said last arrives: what comes meanwhile is read and dropped, for a moment.
+    /// Closes a connection gracefully, so that the last bytes arrive: shuts the output, and discards input for a
+    /// moment.
     static func end(_ channel: any Channel, saying last: [UInt8]) {
       channel.writeAndFlush(ByteBuffer(bytes: last)).whenComplete { _ in channel.close(mode: .output, promise: nil) }
       let late = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
@@ -70,7 +71,7 @@
       channel.read()
     }
 
-    /// Closes a connection so that its peer learns that something is missing.
+    /// Resets a connection, so that its peer detects the truncation.
     static func reset(_ channel: any Channel) {
       #if !canImport(Network)
         _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
@@ -82,7 +83,7 @@
       private static let buffers = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16 << 10, maximum: 256 << 10)
     #endif
 
-    /// What a failure to connect means. Where it is this machine's own, no address is to blame.
+    /// Maps a connect error. A local failure is not the address's fault.
     static func error(_ error: any Error, at address: String) -> TransportError {
       if error is ChannelError || error is CancellationError {
         return .unsent(.timedOut, "it was not connected in time", address)
@@ -106,7 +107,7 @@
   }
 
   extension TransportError {
-    /// A failure before anything of the request was sent.
+    /// A failure before any byte of the request was sent.
     static func unsent(
       _ urlErrorCode: URLError.Code, code: ErrorCode<TransportError>? = nil, _ message: String, _ address: String,
       _ underlying: (any Error)? = nil

@@ -2,9 +2,9 @@
   import WaylayCore
   import WaylayHosts
 
-  /// The routes that clients may name, and how their handshakes have ended.
+  /// The routes that clients may name, with the outcome of their handshakes.
   final class RouteTable: Sendable {
-    /// A host, and the address that is dialled for it.
+    /// A host, and the address to dial for it.
     struct Endpoint: Hashable, Sendable {
       let authority: HostAuthority
       let endpoint: HostEndpoint
@@ -12,10 +12,10 @@
 
     private struct Known {
       var name: String?
-      /// How long its connection may take.
+      /// The limit for opening a connection.
       var limit: Duration?
       var failure: (error: TransportError, time: Duration)?
-      /// When a client has ended right after the first flight, and no other has gone on since.
+      /// When a client last closed after the server's first flight; `nil` once another client has continued.
       var rejection: Duration?
     }
 
@@ -23,10 +23,11 @@
       var known: [Endpoint: Known] = [:]
       var endpoints: [String: Endpoint] = [:]
       var last = 0
-      /// Hosts that clients have found good at one of their addresses.
+      /// Hosts whose certificate a client has accepted at one of their addresses.
       var accepted: Set<HostAuthority> = []
 
-      /// What is known of one. More than a process has use for are made up: what is known is forgotten then.
+      /// The record of one route. Far more entries than a process needs come from an attacker: the table is then
+      /// cleared.
       subscript(_ endpoint: Endpoint) -> Known {
         get { known[endpoint] ?? Known() }
         set {
@@ -38,7 +39,7 @@
 
     private let state = Locked(State())
 
-    /// The name of a route: the same for the same one.
+    /// The name of a route; stable for equal routes.
     func name(of endpoint: Endpoint) -> String {
       state.withLock { state in
         if let name = state[endpoint].name { return name }
@@ -50,11 +51,11 @@
       }
     }
 
-    /// How long a route's connection may take from now on.
+    /// Sets the limit for opening the connection of a route.
     func limit(_ endpoint: Endpoint, to limit: Duration?) { state.withLock { $0[endpoint].limit = limit } }
     func limit(of endpoint: Endpoint) -> Duration? { state.withLock { $0[endpoint].limit } }
 
-    /// Why a route's address was not reached.
+    /// Records why a route's address was not reached.
     func failed(_ endpoint: Endpoint, _ error: TransportError, at now: Duration) {
       state.withLock { $0[endpoint].failure = (error, now) }
     }
@@ -65,7 +66,7 @@
 
     func endpoint(of name: String) -> Endpoint? { state.withLock { $0.endpoints[name] } }
 
-    /// A client has gone on to send data: it found the certificate good.
+    /// Records that a client sent data, and so accepted the certificate.
     func accepted(_ endpoint: Endpoint) {
       state.withLock { state in
         state[endpoint].rejection = nil
@@ -73,9 +74,9 @@
       }
     }
 
-    /// A client has ended right after the server's first flight; whether that makes two in a row. Those that ran side by
-    /// side count once, and one that only closed, as clients do that were told to stop, says nothing once
-    /// others have found the host good.
+    /// Records that a client closed after the server's first flight. Returns whether this is the second time in a row.
+    /// Concurrent connections count once. A close without an alert, as after a cancellation, is ignored once a client
+    /// has accepted the host's certificate.
     func rejected(_ endpoint: Endpoint, since begin: Duration, at now: Duration, byAlert: Bool) -> Bool {
       state.withLock { state in
         guard byAlert || !state.accepted.contains(endpoint.authority) else { return false }

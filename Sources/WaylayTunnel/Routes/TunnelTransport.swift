@@ -2,14 +2,14 @@
   import WaylayCore
   import WaylayHosts
 
-  /// Loads requests with a route through a tunnel: an inner transport for each route, whose proxy is the tunnel's
-  /// listener, with the route's name as its user. A connection names host and port alone, so two routes to one host
-  /// cannot share a session; and connections to an address that was found bad are no longer used.
+  /// Loads routed requests through a tunnel: each route has an inner transport, whose proxy is the tunnel's listener
+  /// and whose proxy user is the route's name. A connection names only host and port, so two routes to one host cannot
+  /// share a session; and connections to an address that failed must not be reused.
   final class TunnelTransport: Transport {
     /// Makes the inner transport whose proxy is at a port of the loopback address.
     typealias MakeInner = @Sendable (_ port: Int, _ user: String, _ password: String) throws -> any Transport
 
-    /// Those kept at once, and for how long without use.
+    /// The maximum number of inner transports, and their idle time.
     private static let most = 16
     private static let idleTime = Duration.seconds(60)
 
@@ -19,7 +19,7 @@
     }
 
     private struct State {
-      /// Of the start that the inner transports lead to.
+      /// The secret of the tunnel's start that the inner transports belong to.
       var secret: String?
       var inner: [RouteTable.Endpoint: Inner] = [:]
       var isInvalidated = false
@@ -30,7 +30,7 @@
     private let makeInner: MakeInner
     private let state = Locked(State())
 
-    /// - Parameter bare: What requests without a route go by.
+    /// - Parameter bare: The transport for requests without a route.
     init(_ tunnel: HostTunnel, bare: any Transport, makeInner: @escaping MakeInner) {
       (self.tunnel, self.bare, self.makeInner) = (tunnel, bare, makeInner)
     }
@@ -60,17 +60,17 @@
       bareRequest.route = nil
       do {
         var response = try await inner.load(bareRequest)
-        // The session lives as long as somebody reads from it.
+        // Keep the session alive while the body is read.
         let reading = Reading(response.body, inner)
         response.body = .relaying(response.body, length: response.body.length) { try await reading.next() }
         return response
       } catch {
-        // The session says only that its proxy has failed; the tunnel knows why, and that nothing was sent.
+        // The session reports only a proxy failure; the tunnel has the cause, and knows that nothing was sent.
         throw tunnel.routes.failure(of: endpoint, since: begin) ?? error
       }
     }
 
-    /// Keeps the transport while its body is read.
+    /// Retains the transport while its body is read.
     ///
     /// Unchecked: used by one reader at a time, like any iterator.
     private final class Reading: @unchecked Sendable {
@@ -90,7 +90,7 @@
       return try state.withLock { state in
         guard !state.isInvalidated else { throw CancellationError() }
         if state.secret != server.secret {
-          // The port may be somebody else's by now: nothing of the old sessions goes there.
+          // Another process may own the old port by now: drop the old sessions.
           dropped = state.inner.values.map(\.transport)
           (state.secret, state.inner) = (server.secret, [:])
         }
@@ -105,7 +105,7 @@
       }
     }
 
-    /// How many inner transports are kept.
+    /// The number of inner transports.
     var count: Int { state.withLock { $0.inner.count } }
 
     func closeIdleConnections(to address: String, port: Int) {
@@ -114,7 +114,7 @@
         for key in found.keys { state.inner[key] = nil }
         return found
       }
-      // Released without the lock; one that is in use ends with its last body.
+      // Released outside of the lock; a transport in use lives until its last body ends.
       _ = dropped
     }
 

@@ -11,12 +11,12 @@
     /// let registry = InterceptorRegistry(transport: tunnel.transport) { rewriter }
     /// ```
     ///
-    /// TLS stays the system's: App Transport Security, the verification of certificates, HTTP/2. The tunnel is started
-    /// with the first request; after the app was suspended, with a new port and a new secret. Before iOS 17, tvOS 17 and
-    /// macOS 14, a request with a route fails with `HostError.transportIncapable`.
+    /// TLS remains that of the system: App Transport Security, certificate validation, HTTP/2. The first request starts
+    /// the tunnel; after the app was suspended, the next request restarts it with a new port and a new secret. Before
+    /// iOS 17, tvOS 17 and macOS 14, a request with a route fails with `HostError.transportIncapable`.
     public var transport: any Transport { transport(configuration: .default) }
 
-    /// The same, with timeouts and limits of a configuration; its proxies are replaced.
+    /// The same transport with the timeouts and limits of a configuration; the configuration's proxies are replaced.
     public func transport(configuration: URLSessionConfiguration) -> any Transport {
       let configuration = Configuration(configuration)
       return TunnelTransport(self, bare: URLSessionTransport(configuration: configuration.copy)) {
@@ -32,8 +32,8 @@
       }
     }
 
-    /// The tunnel as the proxy of a `WKWebsiteDataStore` of its own, or of anything else that takes one; `nil` while it is
-    /// stopped. The rules decide where each host leads. It holds the secret.
+    /// The tunnel as the proxy of a separate `WKWebsiteDataStore`, or of any API that accepts a proxy; `nil` while the
+    /// tunnel is stopped. The rules determine the addresses of each host. The value contains the secret.
     ///
     /// ```swift
     /// try await tunnel.start()
@@ -41,7 +41,7 @@
     /// store.proxyConfigurations = [tunnel.proxyConfiguration].compactMap { $0 }
     /// ```
     ///
-    /// Set it before the first load of the store; set it again when the tunnel was started again.
+    /// Set it before the first load of the store; set it again after a restart of the tunnel.
     @available(macOS 14.0, iOS 17.0, tvOS 17.0, *)
     public var proxyConfiguration: ProxyConfiguration? { server.map { Self.proxy($0.port, Self.rulesUser, $0.secret) } }
 
@@ -51,14 +51,14 @@
       let port = NWEndpoint.Port(rawValue: UInt16(clamping: port)) ?? 0
       var proxy = ProxyConfiguration(httpCONNECTProxy: .hostPort(host: .ipv4(.loopback), port: port))
       proxy.applyCredential(username: user, password: password)
-      // Where the tunnel is gone, nothing goes the system's way.
+      // If the tunnel is gone, requests must not bypass it.
       proxy.allowFailover = false
       return proxy
     }
 
-    /// Copies of what an app gave.
+    /// Copies of the app's configuration.
     ///
-    /// Unchecked: it is copied when it is made, and only copied from then on.
+    /// Unchecked: the original is copied once, and never changes.
     private struct Configuration: @unchecked Sendable {
       private let original: URLSessionConfiguration
 

@@ -5,20 +5,20 @@
   import NIOHTTP1
   import NIOHTTPCompression
 
-  /// A transport over AsyncHTTPClient, for servers that have SwiftNIO anyway.
+  /// A transport over AsyncHTTPClient, for servers that already use SwiftNIO.
   ///
   /// ```swift
   /// let registry = InterceptorRegistry(transport: AsyncHTTPClientTransport()) { Retry() }
   /// let response = try await registry.load(URLRequest(url: url))
   /// ```
   ///
-  /// Bodies stream both ways in bounded memory. TLS, proxies, HTTP/2 and the number of connections are those of the
-  /// client's configuration. It sends the fields that a request has, and adds `Host`, the length and, where there is
-  /// none, `Accept-Encoding`.
+  /// Bodies stream in both directions in bounded memory. TLS, proxies, HTTP/2 and the number of connections follow the
+  /// client's configuration. The transport sends the fields of the request, and adds `Host`, the length and, if absent,
+  /// `Accept-Encoding`.
   ///
-  /// Do not use it where a chain needs a `Route` or the trailer fields of a response, or where a registry has pins:
-  /// it has none of them. A failure of TLS does not say what is wrong with a certificate, other than its name. A
-  /// request that goes out as the server closes its connection fails, and is for the chain to send again.
+  /// It supports neither a `Route`, nor the trailer fields of a response, nor a registry's pins: do not use it for
+  /// these. A TLS failure names a wrong certificate name, but no other problem of a certificate. A request that the
+  /// server's closing of an idle connection interrupts fails; the chain has to send it again.
   public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let isOwned: Bool
@@ -26,11 +26,11 @@
     private let limits: MessageLimits
     private let isInvalidated = Locked(false)
 
-    /// Makes a transport with a client of its own, which ends with the transport.
+    /// Makes a transport with its own client, which is shut down with the transport.
     ///
-    /// The configuration counts but for what is the core's: redirects are off, responses are decompressed without a
-    /// limit of their own, and a connection that cannot be opened fails the loads that wait for it at once. Where
-    /// there is no `timeout.connect` it is 60 s, the timeout of a request.
+    /// The configuration applies with these exceptions: redirects are off, the size of decompressed bodies is
+    /// unlimited, and a connection that cannot be opened fails the waiting loads at once. If `timeout.connect` is not
+    /// set, it is 60 s, the timeout of a request.
     ///
     /// - Parameters:
     ///   - configuration: The client's configuration.
@@ -50,16 +50,16 @@
       self.limits = limits
     }
 
-    /// Makes a transport over a client of yours, which you shut down.
+    /// Makes a transport over your client, which you shut down.
     ///
-    /// A client that follows redirects itself would bypass the chain, with whatever credentials the request has: its
-    /// loads fail with `WaylayError.transportIncapable`. `HTTPClient.shared` is such a client.
+    /// A client that follows redirects itself would bypass the chain and keep the request's credentials: its loads fail
+    /// with `WaylayError.transportIncapable`. `HTTPClient.shared` is such a client.
     ///
     /// - Parameters:
     ///   - client: A client whose `redirectConfiguration` is `.disallow`.
     ///   - limits: The limits for heads, sent and received.
     public convenience init(client: HTTPClient, limits: MessageLimits = MessageLimits()) {
-      // The client's configuration is not public. The first redirect shows it where reflection does not.
+      // The client's configuration is not public: reflection reads it; if that fails, the first redirect reveals it.
       let mode = Mirror(reflecting: client).descendant("configuration", "redirectConfiguration", "mode", "follow")
       self.init(client: client, followsRedirects: mode != nil, limits: limits)
     }
@@ -70,7 +70,7 @@
 
     deinit { invalidate() }
 
-    /// Bodies stream both ways.
+    /// Bodies stream in both directions.
     public var capabilities: TransportCapabilities { [.backPressure, .streamedUploads] }
 
     /// Sends `request`; returns when the response's head arrives.
@@ -121,26 +121,26 @@
       return message
     }
 
-    /// Whether it was invalidated: what fails then fails for that reason.
+    /// Whether the transport was invalidated, which explains all later failures.
     var isOver: Bool { isInvalidated.withLock { $0 } }
 
-    /// Ends all exchanges and closes all connections; a client of yours stays as it is. Later loads fail.
+    /// Cancels all exchanges and closes all connections; a client of yours stays open. Later loads fail.
     public func invalidate() {
       let isFirst = isInvalidated.withLock { isInvalidated in
         defer { isInvalidated = true }
         return !isInvalidated
       }
-      // The client holds itself until this is done. It can fail only where somebody else has done it.
+      // The client retains itself during the shutdown. It fails only if the client was already shut down.
       if isFirst, isOwned { client.shutdown { _ in } }
     }
   }
 #else
-  /// The transport over AsyncHTTPClient, which needs the package trait `AsyncHTTPClient`.
+  /// The transport over AsyncHTTPClient, which requires the package trait `AsyncHTTPClient`.
   @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
   public struct AsyncHTTPClientTransport: Sendable {
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(configuration: Any? = nil, eventLoopGroup: Any? = nil, limits: Any? = nil) {}
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(client: Any, limits: Any? = nil) {}
   }
 #endif

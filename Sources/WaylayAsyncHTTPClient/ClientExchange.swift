@@ -6,8 +6,8 @@
 
   /// One request and its response on a client.
   ///
-  /// It holds the transport, so that the client lives as long as somebody reads from it. Unchecked: `buffers` is used by
-  /// one reader at a time, like any iterator.
+  /// It retains the transport, so that the client lives while the body is read. Unchecked: `buffers` is used by one
+  /// reader at a time, like any iterator.
   final class ClientExchange: @unchecked Sendable {
     let upload: Upload
     private let request: InterceptedRequest
@@ -23,7 +23,7 @@
 
     deinit { upload.end() }
 
-    /// Takes a response, whose body is read from here on.
+    /// Converts the head; reads the body from here on.
     func respond(_ response: HTTPClientResponse, _ limits: MessageLimits) async throws -> InterceptedResponse {
       request.observer?.progressed()
       if let count = request.body.inMemory?.count, count > 0 { request.observer?.sent(Int64(count)) }
@@ -44,14 +44,13 @@
         case .http1_1: "http/1.1"
         default: "http/1.0"
         }
-      // What a client has decompressed is longer than the field says, unless there is nothing to decompress. Looking
-      // fields up by name would make an index.
+      // A decompressed body is longer than the field says, unless it is empty. A lookup by name would build an index.
       var length = fields.first { $0.name == .contentLength }.flatMap { Int64(decimal: $0.value) }
       if length != 0, fields.contains(where: { $0.name == .contentEncoding }) { length = nil }
       buffers = response.body.makeAsyncIterator()
       var body = MessageBody.relaying(.empty, length: length) { try await self.next() }
       if request.method == .head || [204, 304].contains(response.status.code) || length == 0 {
-        // It ends with its head, and is read to its end or the connection could not be kept.
+        // The response ends with its head; read to the end, so that the connection can be reused.
         _ = try? await next()
         try Task.checkCancellation()
         body = .empty
@@ -64,7 +63,7 @@
     private func next() async throws -> Data? {
       do {
         guard let buffer = try await inTime({ try await self.buffers?.next() }) else {
-          // A reading that is cancelled may end without an error, and is not whole.
+          // A cancelled reading may end without an error, although it is incomplete.
           try Task.checkCancellation()
           upload.end()
           return nil
@@ -77,7 +76,7 @@
       }
     }
 
-    /// Waits; and not for longer than the idle timeout of an attempt that the core does not watch.
+    /// Waits; enforces the idle timeout of the request, unless the core already watches it.
     func inTime<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
       let limit = request.idleTimeout
       guard request.observer?.watchesTimeout != true, limit > 0, limit < 1e6 else { return try await work() }
@@ -87,7 +86,7 @@
       return value
     }
 
-    /// The exchange is over, for this reason, or for one that comes first.
+    /// Ends the exchange. Returns the error to throw: a cause known to this exchange, or the mapped error.
     func failed(_ error: any Error) -> any Error {
       upload.end()
       if let failure = upload.failure { return failure }
@@ -97,7 +96,7 @@
     }
   }
 
-  /// Runs some work until an end, which may move on meanwhile; `nil` when that has come first.
+  /// Runs work until a deadline, which may move; returns `nil` if the deadline passes first.
   private func race<Value: Sendable>(
     until end: @escaping @Sendable () -> ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value? {
@@ -115,7 +114,7 @@
     }
   }
 
-  /// The body of a request on its way into AsyncHTTPClient, which reads it in a task of its own, piece by piece.
+  /// The upload of a request's body. AsyncHTTPClient reads it piece by piece in a separate task.
   ///
   /// Unchecked: `chunks` and `rest` are used by one reader at a time, like any iterator.
   final class Upload: @unchecked Sendable {
@@ -127,7 +126,7 @@
       var isOver = false
     }
 
-    /// Bytes that are handed over at once.
+    /// The maximum number of bytes per piece.
     private static let pieceSize = 256 * 1024
 
     private let request: InterceptedRequest
@@ -147,10 +146,10 @@
 
     func touch() { state.withLock { $0.lastActivity = .now } }
 
-    /// The number of bytes, where the body or the app's field says it.
+    /// The length, if the body or the app's field states it.
     private var length: Int64? { request.body.length ?? request.fields[.contentLength].flatMap { Int64(decimal: $0) } }
 
-    /// What the client is given. Nothing is read before the client asks for it.
+    /// The body for the client. It is not read before the client requests a piece.
     var body: HTTPClientRequest.Body? {
       guard request.method != .head, !request.body.isEmpty else { return nil }
       if let data = request.body.inMemory, data.count <= Self.pieceSize {
@@ -164,7 +163,7 @@
       request.observer?.sent(sent)
       touch()
       if rest.isEmpty {
-        // A task, for `end` to cancel: the client's own cannot be.
+        // A separate task that `end` can cancel: the client's own task cannot be cancelled from here.
         let reading = Task { [origin] in try await origin.run { try await self.chunks.next() } }
         let isOver = state.withLock { state in
           state.reading = reading
@@ -185,7 +184,7 @@
       return ByteBuffer(bytes: piece)
     }
 
-    /// Nobody wants the rest.
+    /// Stops reading the body.
     func end() {
       let reading = state.withLock { state in
         state.isOver = true

@@ -12,13 +12,13 @@
   /// let response = try await intercepted.execute(HTTPClientRequest(url: "https://api.example.com/"), timeout: .seconds(30))
   /// ```
   ///
-  /// An error of the client, and one that an interceptor throws and that says nothing of a load, is thrown as it is; any
-  /// other failure is a `URLError` with its cause beneath. A header field that a request has several times is sent as
-  /// one. No cookies are kept.
+  /// Errors of the client, and errors of interceptors that are not load errors, are thrown unchanged; any other failure
+  /// is a `URLError` with its cause beneath. Repeated header fields of a request are joined into one. Cookies are not
+  /// stored.
   public struct InterceptedHTTPClient: Sendable {
     private let load: @Sendable (URLRequest, MessageBody?) async throws -> InterceptedResponse
 
-    /// Makes a client whose network is another one, which you shut down.
+    /// Makes a client whose network is another client, which you shut down.
     ///
     /// - Parameters:
     ///   - client: A client whose `redirectConfiguration` is `.disallow`: redirects are followed by the registry's rules,
@@ -38,7 +38,7 @@
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - timeout: How long that may take. Reading the body may take longer.
+    ///   - timeout: The time limit for the head. Reading the body may take longer.
     public func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
       try await execute(request, deadline: .now() + timeout)
     }
@@ -47,7 +47,7 @@
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - deadline: When the head has to be there. Reading the body may take longer.
+    ///   - deadline: The deadline for the head. Reading the body may take longer.
     public func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
       do {
         let message = try URLRequest(request)
@@ -70,7 +70,7 @@
       return response
     }
 
-    /// What a caller of the client expects: the client's own error, where there is one beneath.
+    /// The error that a caller of the client expects: the client's own error, if there is one beneath.
     fileprivate static func clientError(_ error: any Error) -> any Error {
       guard let error = error as? URLError else { return error }
       if error.code == .cancelled, Task.isCancelled { return CancellationError() }
@@ -81,7 +81,7 @@
       return own
     }
 
-    /// The body of a response, with the errors that a caller of the client expects.
+    /// The body of a response, with the client's own errors.
     fileprivate struct Buffers: AsyncSequence, Sendable {
       let body: MessageBody
 
@@ -113,17 +113,17 @@
       self.init(url: url)
       httpMethod = request.method.rawValue
       httpShouldHandleCookies = false
-      // The client's timeouts count, and the call's.
+      // The timeouts of the client and of the call apply.
       timeoutInterval = 0
       for (name, value) in request.headers { addValue(value, forHTTPHeaderField: name) }
     }
   }
 
   extension MessageBody {
-    /// What a caller of the client sends.
+    /// Converts the body of a call.
     ///
-    /// The client tells nobody whether a body is in memory, and how long it is: both are read from what it is made of.
-    /// Of a body whose parts have other names in a later version, only the bytes are known: it is sent in chunks, once.
+    /// The client does not expose whether a body is in memory, or its length: reflection reads both. If a later version
+    /// renames these properties, the body is sent once, in chunks of unknown total length.
     fileprivate init(_ body: HTTPClientRequest.Body) async throws {
       let mode = Mirror(reflecting: body).children.first.map { Mirror(reflecting: $0.value) }?.children.first
       guard let mode, mode.label == "byteBuffer" || mode.label == "sequence" else {
@@ -144,7 +144,7 @@
         version: response.metrics?.protocolName == "h2" ? .http2 : .http1_1,
         status: HTTPResponseStatus(statusCode: response.status.code, reasonPhrase: response.status.reasonPhrase),
         headers: HTTPHeaders(response.fields.map { ($0.name.rawName, $0.value) }))
-      // Where `url` comes from.
+      // `url` derives from the last request of the history.
       var last = request
       last.url = response.url.absoluteString
       let body: Body =
@@ -158,10 +158,10 @@
     }
   }
 #else
-  /// A client whose calls run through chains, which needs the package trait `AsyncHTTPClient`.
+  /// A client whose calls run through chains, which requires the package trait `AsyncHTTPClient`.
   @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
   public struct InterceptedHTTPClient: Sendable {
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(_ client: Any, _ registry: Any? = nil) {}
   }
 #endif

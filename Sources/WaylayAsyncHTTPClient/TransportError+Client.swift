@@ -7,7 +7,7 @@
   import NIOSSL
 
   extension TransportError {
-    /// What an error of AsyncHTTPClient, or of SwiftNIO beneath it, means in the words of `URLError`.
+    /// Maps an error of AsyncHTTPClient or SwiftNIO to a `TransportError`.
     static func of(_ error: any Error, in request: InterceptedRequest, hasHead: Bool) -> any Error {
       switch error {
       case is TransportError, is WaylayError: error
@@ -17,7 +17,7 @@
           "the request's body has another length than was declared. Declare the actual length, or none.",
           url: request.url, requestID: request.id)
       case let error as HTTPClientError where error.isOfRequest:
-        // Without the error, which repeats what is in the fields.
+        // Omit the error itself: it repeats field values.
         WaylayError(
           .invalidRequest, "AsyncHTTPClient does not send the request: \(error.shortDescription.lowercased()).",
           url: request.url, requestID: request.id)
@@ -33,12 +33,12 @@
     }
   }
 
-  /// What is known of a failure.
+  /// The properties of a failure.
   private struct Meaning {
     var urlErrorCode = URLError.Code.networkConnectionLost
     var code: ErrorCode<TransportError>?
     var phase = TransportError.Phase.receiving
-    /// Whether nothing can have been sent.
+    /// Whether certainly no byte was sent.
     var isUnsent = false
 
     init(_ error: any Error, hasHead: Bool) {
@@ -93,7 +93,7 @@
 
     private mutating func take(_ number: CInt) {
       switch POSIXErrorCode(rawValue: number) {
-      // No connection that is open is refused.
+      // An open connection is never refused.
       case .ECONNREFUSED: set(.cannotConnectToHost, .connecting, .refused, isUnsent: true)
       case .EHOSTUNREACH, .ENETUNREACH, .ENETDOWN, .EADDRNOTAVAIL: set(.cannotConnectToHost, phase, .unreachable)
       case .ETIMEDOUT: set(.timedOut, phase)
@@ -101,7 +101,7 @@
       }
     }
 
-    /// BoringSSL's names for what went wrong: the number is not public.
+    /// Maps the names of BoringSSL's errors: the numbers are not public.
     private mutating func take(handshake reason: String) {
       func says(_ words: String...) -> Bool { words.contains { reason.contains($0) } }
       if says("CERTIFICATE_VERIFY_FAILED") {

@@ -40,7 +40,7 @@ extension Inspector {
     case lost(Int)
   }
 
-  /// Registers a buffer at its inspector, and removes it in the end.
+  /// Registers a buffer with its inspector, and removes it when the subscription ends.
   final class Subscription: @unchecked Sendable {
     // Unchecked: the weak reference is not set after initialization, and may be read from any thread.
     private weak var inspector: Inspector?
@@ -73,7 +73,7 @@ extension Inspector {
   }
 }
 
-/// The changes that one subscriber has not read yet: numbers of exchanges, each once, however often it has changed.
+/// The unread changes of one subscriber: the numbers of changed exchanges, coalesced.
 final class EventBuffer: Sendable {
   private struct State {
     var numbers: Deque<Int> = []
@@ -86,7 +86,7 @@ final class EventBuffer: Sendable {
     var isEmpty: Bool { numbers.isEmpty && lost == 0 && !isCleared && !hasEnded }
   }
 
-  /// What a reader gets.
+  /// An item for the reader.
   enum Item {
     case number(Int)
     case lost(Int)
@@ -112,7 +112,7 @@ final class EventBuffer: Sendable {
     }
   }
 
-  /// Counts a change whose exchange is no longer kept.
+  /// Counts a change of an exchange that was evicted.
   func lose() {
     state.withLock { $0.lost += 1 }
   }

@@ -9,7 +9,7 @@ extension Inspector {
   ///
   /// - Parameters:
   ///   - limit: The maximum number of exchanges to return, the newest ones.
-  ///   - isIncluded: Says whether an exchange is meant.
+  ///   - isIncluded: Returns whether to include an exchange.
   public func exchanges(newest limit: Int = .max, where isIncluded: (Exchange) -> Bool) -> [Exchange] {
     var found: [Exchange] = []
     for slot in slots.reversed() {
@@ -22,17 +22,16 @@ extension Inspector {
 
   /// Returns the kept exchanges as an HTTP archive in memory. For large amounts, use ``writeHAR(to:isPretty:where:)``.
   ///
-  /// - Parameter isIncluded: Says whether an exchange is meant; all of them are by default.
+  /// - Parameter isIncluded: Returns whether to include an exchange. Default: all of them.
   public func har(where isIncluded: ((Exchange) -> Bool)? = nil) -> HAR {
     HAR(entries: kept(where: isIncluded).map(\.entry))
   }
 
-  /// Writes the kept exchanges to an HTTP archive one by one, so that it needs the memory of only one.
-  ///
+  /// Writes the kept exchanges to an HTTP archive one by one, so only one of them needs memory at a time.
   /// - Parameters:
   ///   - file: The location of the archive. The file appears when it is complete, and only its owner can access it.
   ///   - isPretty: Whether to indent the file.
-  ///   - isIncluded: Says whether an exchange is meant; all of them are by default.
+  ///   - isIncluded: Returns whether to include an exchange. Default: all of them.
   /// - Throws: `HARError` if it cannot be written. An existing file then stays unchanged.
   public func writeHAR(
     to file: URL, isPretty: Bool = false, where isIncluded: ((Exchange) -> Bool)? = nil
@@ -44,12 +43,12 @@ extension Inspector {
 
   /// Returns the kept exchanges as human-readable text, each as written by ``Exchange/text()``.
   ///
-  /// - Parameter isIncluded: Says whether an exchange is meant; all of them are by default.
+  /// - Parameter isIncluded: Returns whether to include an exchange. Default: all of them.
   public func text(where isIncluded: ((Exchange) -> Bool)? = nil) -> String {
     kept(where: isIncluded).map { Exchange($0.entry).text() }.joined(separator: "\n")
   }
 
-  /// What is kept of the exchanges that a closure selects.
+  /// The kept exchanges that a closure selects, in packed form.
   func kept(where isIncluded: ((Exchange) -> Bool)?) -> [KeptExchange] {
     let kept = slots.map { $0.seal(by: self) }
     guard let isIncluded else { return kept }
@@ -66,8 +65,8 @@ extension Inspector {
   /// ```
   ///
   /// ``redaction`` removes secrets, the ``limits`` apply to bodies, and the exchange gets the next number, regardless
-  /// of the number in its entry. If the entry's state is `open` (see ``Exchange/init(_:)``), ``update(_:to:)`` can update
-  /// it later.
+  /// of the number in its entry. If the entry's state is `open` (see ``Exchange/init(_:)``), ``update(_:to:)`` can
+  /// update it later.
   ///
   /// - Returns: The number of the exchange, its ``Exchange/id``.
   @discardableResult
@@ -88,9 +87,9 @@ extension Inspector {
   /// Updates an exchange that was open when it was added.
   ///
   /// - Parameters:
-  ///   - id: Its number, from ``add(_:)``.
-  ///   - entry: Everything known about it now.
-  /// - Returns: Whether it was updated: `false` for one that has ended or is no longer kept.
+  ///   - id: The number from ``add(_:)``.
+  ///   - entry: The current content of the exchange.
+  /// - Returns: Whether the exchange was updated: `false` if it has ended or is no longer kept.
   @discardableResult
   public func update(_ id: Int, to entry: HAR.Entry) -> Bool {
     guard let slot = memory.withLock({ $0.slot(id) }) else { return false }
@@ -105,7 +104,7 @@ extension Inspector {
     return true
   }
 
-  /// An entry without secrets, and with its bodies cut to the limit.
+  /// Returns the redacted entry, with its bodies truncated to the limit.
   private func bare(_ entry: HAR.Entry) -> HAR.Entry {
     var entry = redaction.redacted(entry)
     entry.response.body = cut(entry.response.body)

@@ -15,16 +15,16 @@ extension Inspector {
   /// entry as JSON, without secrets. The checksum reveals a line that was incomplete when the process ended; such a
   /// line is skipped. An exchange is written some milliseconds after it has ended; open exchanges are not written.
   ///
-  /// When the file reaches half of the maximum size, it is renamed with the suffix `.old`, replacing any earlier
-  /// such file, and a new file begins. Only the owner can access both files: what others could read before is closed
-  /// to them when the journal is opened.
+  /// When the file reaches half of the maximum size, it is renamed with the suffix `.old`, replacing any earlier such
+  /// file, and a new file begins. Only the owner can access both files: opening the journal removes all other
+  /// permissions.
   public final class Journal: Sendable {
     /// The file.
     public let file: URL
     /// The maximum number of bytes, including the previous file.
     public let limit: Int
 
-    /// Writes, one after the other: nothing that holds a lock waits for the disk.
+    /// The serial queue for file I/O, so that no caller waits for the disk while it holds a lock.
     private let writing = DispatchQueue(label: "waylay.journal", qos: .utility)
     /// Changed on that queue alone.
     private let state: Locked<State>
@@ -34,9 +34,9 @@ extension Inspector {
       var size: Int
       var failure: (any Error)?
 
-      /// Appends lines, and begins a new file when this one is full.
+      /// Appends lines; starts a new file when this one is full.
       mutating func write(_ lines: [Data], to file: URL, limit: Int) throws {
-        // An exchange that is larger than a file may be is not written.
+        // An exchange larger than the limit is skipped.
         for line in lines where line.count <= limit {
           if size + line.count > limit || handle == nil {
             handle = nil
@@ -73,10 +73,10 @@ extension Inspector {
       }
     }
 
-    /// Why the last exchange could not be written; `nil` if it could.
+    /// Why the last write failed; `nil` if it succeeded.
     public var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// The previous file.
+    /// The location of the previous file.
     static func old(_ file: URL) -> URL {
       file.deletingLastPathComponent().appendingPathComponent(file.lastPathComponent + ".old")
     }
@@ -87,26 +87,26 @@ extension Inspector {
       guard size > 0 else { return (handle, 0) }
       try handle.seek(toOffset: UInt64(size - 1))
       let last = try handle.read(upToCount: 1)
-      // Ends a line that was cut off.
+      // Terminates a truncated line.
       if last != Data([0x0A]) { try handle.write(contentsOf: Data([0x0A])) }
       return (handle, size + 1)
     }
 
-    /// Opens a file that belongs to this user, and makes it readable by that user alone.
+    /// Opens a file of this user, and makes it accessible to this user alone.
     private static func openPrivate(_ file: URL, _ flags: Int32) throws -> FileHandle {
-      // Without waiting: it may be a FIFO.
+      // Non-blocking: it may be a FIFO.
       let descriptor = WaylayCore.open(file.path, flags | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
       guard descriptor >= 0 else { throw SystemError("open", file.path).posixError }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", file.path).posixError }
-      // Another owner could read what is written.
+      // Refuse a file of another owner, who could read it.
       guard mode_t(status.st_mode) & S_IFMT == S_IFREG, status.st_uid == geteuid() else { throw POSIXError(.EPERM) }
       guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", file.path).posixError }
       return handle
     }
 
-    /// Appends exchanges, and returns when they are in the file.
+    /// Appends exchanges; returns once they are in the file.
     func append(_ entries: [HAR.Entry]) {
       let lines = entries.map { Self.line($0.data()) }
       writing.sync {
@@ -115,7 +115,7 @@ extension Inspector {
           try next.write(lines, to: file, limit: limit / 2)
           next.failure = nil
         } catch {
-          // The line may be cut off: opening the file again ends it, and counts its bytes.
+          // The line may be truncated: reopening the file terminates it, and counts its bytes.
           (next.handle, next.size, next.failure) = (nil, 0, error)
         }
         state.withLock { $0 = next }

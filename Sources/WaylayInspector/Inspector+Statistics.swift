@@ -11,7 +11,7 @@ extension Inspector {
   ///
   /// - Parameters:
   ///   - slowest: The number of slowest exchanges to list.
-  ///   - isIncluded: Says whether an exchange is counted; all of them are by default.
+  ///   - isIncluded: Returns whether to count an exchange. Default: all of them.
   public func statistics(slowest: Int = 10, where isIncluded: ((Exchange) -> Bool)? = nil) -> Statistics {
     Statistics(kept(where: isIncluded), slowest: max(0, slowest))
   }
@@ -24,11 +24,11 @@ extension Inspector {
     public private(set) var open = 0
     /// The number of failed exchanges.
     public private(set) var failed = 0
-    /// The number of exchanges answered by an archive.
+    /// The number of exchanges whose response came from an archive.
     public private(set) var archiveHits = 0
-    /// The number of exchanges answered by a mock or another interceptor.
+    /// The number of exchanges whose response came from a mock or another interceptor.
     public private(set) var mocked = 0
-    /// The number of exchanges answered by the network.
+    /// The number of exchanges whose response came from the network.
     public private(set) var fromNetwork = 0
     /// The number of exchanges on reused connections, as far as known.
     public private(set) var reusedConnections = 0
@@ -78,7 +78,7 @@ extension Inspector {
         percentile95 = .microseconds(Int64(times[(times.count * 19 + 19) / 20 - 1] * 1000))
       }
       hosts = byHost.values.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
-      // Only the listed exchanges are unpacked.
+      // Unpack only the listed exchanges.
       let ordered = exchanges.filter { $0.state != .open }.sorted { ($1.time, $0.number) < ($0.time, $1.number) }
       slowest = ordered.prefix(most).map { Exchange($0.entry) }
     }

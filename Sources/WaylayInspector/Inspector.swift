@@ -1,4 +1,4 @@
-/// Records the traffic of a chain for inspection: requests, responses, bodies as they arrive, times, failures.
+/// Records the traffic of a chain for inspection: requests, responses, bodies as they arrive, times and failures.
 ///
 /// ```swift
 /// let inspector = Inspector()
@@ -7,33 +7,33 @@
 /// for exchange in inspector.exchanges { print(exchange) }
 /// ```
 ///
-/// An inspector changes nothing: bodies stream through it, and a slow reader still holds the server back. ``Limits``
-/// bound what it keeps, by number and by bytes; the oldest exchanges are removed. ``redaction`` removes secrets before
-/// an exchange is kept, shown or written.
+/// An inspector does not change the traffic: it does not buffer bodies, and back pressure still reaches the server.
+/// ``Limits`` bound the number and the bytes of the kept exchanges; the oldest exchanges are removed. ``redaction``
+/// removes secrets before an exchange is kept, shown or written.
 ///
-/// An inspector sees the requests of the interceptor before it, and the responses that one receives: as the first of a
-/// chain, it sees what the app sees. To see also which addresses were tried further down, put ``attempts`` last:
+/// An inspector records the requests and responses at its place in the chain: as the first interceptor, it sees those
+/// of the app. To record also the addresses that a later interceptor has tried, put ``attempts`` last:
 ///
 /// ```swift
 /// InterceptorRegistry {
-///   inspector            // what the app sees
+///   inspector            // the traffic of the app
 ///   archive
 ///   HostRewriter(rules)
-///   inspector.attempts   // what went to the network for it
+///   inspector.attempts   // the requests to the network
 /// }
 /// ```
 ///
-/// Each redirect is a separate exchange. No chain handles a WebSocket task, so its messages are not visible: it is
-/// listed with the state `unseen`.
+/// Each redirect is a separate exchange. No interceptor handles the messages of a WebSocket task: the task is listed
+/// with the state `unseen`.
 public final class Inspector: RequestInterceptor {
   /// The name in errors and logs.
   public var name: String { "Inspector" }
-  /// The limits for what is kept.
+  /// The limits for the kept exchanges.
   public let limits: Limits
-  /// What to remove from an exchange before it is kept.
+  /// The values to remove from an exchange before it is kept.
   public let redaction: Redaction
 
-  /// The journal that exchanges are written to when they end, if any.
+  /// The journal that ended exchanges are written to; `nil` for none.
   public let journal: Journal?
 
   let memory: Locked<Memory>
@@ -43,9 +43,9 @@ public final class Inspector: RequestInterceptor {
   /// Makes an empty inspector.
   ///
   /// - Parameters:
-  ///   - limits: The limits for what is kept.
-  ///   - redaction: What to remove from an exchange before it is kept.
-  ///   - journal: The journal that exchanges are written to when they end; none by default.
+  ///   - limits: The limits for the kept exchanges.
+  ///   - redaction: The values to remove from an exchange before it is kept.
+  ///   - journal: The journal that ended exchanges are written to. Default: none.
   public convenience init(limits: Limits = Limits(), redaction: Redaction = .standard, journal: Journal? = nil) {
     self.init(limits: limits, redaction: redaction, journal: journal, clock: .system)
   }
@@ -61,7 +61,7 @@ public final class Inspector: RequestInterceptor {
   deinit {
     let (buffers, unsealed) = memory.withLock { (Array($0.buffers.values), $0.unsealed) }
     for buffer in buffers { buffer.end() }
-    // The exchanges that have ended, but are not packed yet, are written too.
+    // Also write the ended exchanges that are not packed yet.
     if let journal { journal.append(unsealed.map { $0.seal(by: self).entry }) }
   }
 
@@ -82,7 +82,7 @@ public final class Inspector: RequestInterceptor {
   /// The number of exchanges kept.
   public var count: Int { memory.withLock { $0.count } }
 
-  /// The number of bytes they take, as counted for ``Limits/bytes``.
+  /// The bytes of the kept exchanges, as counted for ``Limits/bytes``.
   public var bytes: Int { memory.withLock { $0.bytes } }
 
   /// The number of exchanges removed because of the ``limits``.
@@ -97,8 +97,8 @@ public final class Inspector: RequestInterceptor {
     for buffer in buffers.values { buffer.clear() }
   }
 
-  /// Waits until everything that has ended by now is in its final form, and in the ``journal``. Use it, for example,
-  /// before an app ends.
+  /// Waits until all exchanges that have ended are packed, and written to the ``journal``. Use it, for example, before
+  /// an app ends.
   public func flush() async {
     await withCheckedContinuation { continuation in
       sealing.async { [self] in
@@ -111,14 +111,14 @@ public final class Inspector: RequestInterceptor {
   /// The numbers of the kept exchanges, in order.
   package var numbers: [Int] { slots.map(\.number) }
 
-  /// The exchanges that are kept, as a snapshot.
+  /// A snapshot of the kept exchanges.
   var slots: [Slot] { memory.withLock { $0.all } }
 
   func exchange(_ slot: Slot) -> Exchange { Exchange(slot.seal(by: self).entry) }
 }
 
 extension Inspector {
-  /// How much an ``Inspector`` keeps. Beyond a limit the oldest exchanges are removed first; open ones stay as long as
+  /// The limits of an ``Inspector``. Beyond a limit the oldest exchanges are removed first; open ones stay as long as
   /// possible.
   ///
   /// ```swift
@@ -140,7 +140,7 @@ extension Inspector {
       self.bodyBytes = max(0, bodyBytes)
     }
 
-    /// What one body may take, at most: not more than all together.
+    /// The maximum number of bytes of one body.
     var mostOfABody: Int { min(bodyBytes, bytes) }
   }
 }

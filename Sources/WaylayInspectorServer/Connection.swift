@@ -2,8 +2,8 @@
   import NIOCore
   import NIOHTTP1
 
-  /// A connection, which is for one request. All it does before it has seen the token is on the listener's thread, and
-  /// bounded in bytes and time.
+  /// A connection, for one request. Until the token is verified, all work is on the listener's thread, and limited in
+  /// bytes and time.
   final class Connection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 
@@ -37,7 +37,7 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      // The body of a request, or another one, is not looked at.
+      // Ignore the body, and further requests.
       guard case .head(let head) = unwrapInboundIn(data), state == .waiting else { return }
       guard let request = allowed(head, context.channel) else {
         return refuse(context, .forbidden, "Access is denied.")
@@ -57,7 +57,7 @@
       if !hasBegun { refuse(context, .serviceUnavailable, "Too many requests at once.") }
     }
 
-    /// The request, if it has the token, is for this address, and from this user.
+    /// The request, if the token, the host and the peer's user are right.
     private func allowed(_ head: HTTPRequestHead, _ channel: any Channel) -> PageRequest? {
       let path = head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }
       let facts = AccessCheck.Request(
@@ -86,12 +86,13 @@
       case .outputClosed?: state = .closing
       default: return
       }
-      // Who has asked for nothing yet never will, and a page that listens has gone.
+      // After its input has ended, a client without a request will never send one, and a listening page has
+      // disconnected.
       if hasInputClosed, state != .responding || isListening { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      // What comes after the first mistake is dropped until the client has closed.
+      // After the first error, discard input until the client closes.
       guard error is HTTPParserError || error is ByteToMessageDecoderError.PayloadTooLargeError else {
         return context.close(promise: nil)
       }
@@ -101,20 +102,20 @@
     }
   }
 
-  /// A response whose end is that of the connection.
+  /// A response that ends with the connection.
   struct Response {
     var status = HTTPResponseStatus.ok
     var type = "text/plain; charset=utf-8"
-    /// Fields beside those of every response.
+    /// Fields in addition to those of every response.
     var fields: [(String, String)] = []
-    /// `nil` for one that is sent piece by piece.
+    /// `nil` for a streamed body.
     var body: ByteBuffer?
 
     static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
       Response(status: status, body: ByteBuffer(string: text))
     }
 
-    /// The head, and the body where it is there: no caching, no sniffing, no framing, no referrer.
+    /// The head and the body, if present: no caching, no sniffing, no framing, no referrer.
     var bytes: ByteBuffer {
       var fields = fields
       fields += [
@@ -130,12 +131,12 @@
     }
   }
 
-  /// Where the response to a request goes.
+  /// Sends the response to a request.
   struct Responder: Sendable {
     let channel: any Channel
     let limits: ConnectionLimits
 
-    /// Sends bytes, and returns when the system has taken them: a slow client is waited for, within a limit.
+    /// Sends bytes; returns once the system has accepted them. Waits for a slow client, within a limit.
     func send(_ bytes: ByteBuffer) async throws {
       var rest = bytes
       while let part = rest.readSlice(length: min(1 << 16, rest.readableBytes)), part.readableBytes > 0 {
@@ -145,7 +146,7 @@
       }
     }
 
-    /// Says that this was all, and closes when the client has done so. One that goes on sending would otherwise lose the
+    /// Shuts the output, and closes once the client has closed: closing while the client still sends could lose the
     /// response.
     func finish() {
       channel.close(mode: .output, promise: nil)

@@ -4,21 +4,20 @@
   import WaylayHAR
   import WaylayInspector
 
-  /// What a page is sent while it listens: Server-Sent Events (HTML, section 9.2), first of all that is there, then of
-  /// all that changes.
+  /// The Server-Sent Events for a listening page (HTML, section 9.2): first the kept exchanges, then each change.
   ///
-  /// It is made as it is sent: a page that reads slowly is sent fewer steps, and nothing piles up for it but the numbers
-  /// of what has changed.
+  /// Events are encoded on demand (back pressure): a slow page gets fewer steps, and only the numbers of changed
+  /// exchanges are queued for it.
   struct EventStream: Sendable {
-    /// A connection whose other end has gone without a word is found by writing to it.
+    /// The interval of heartbeats: only a write detects a peer that has disappeared.
     static let beat = Duration.seconds(15)
-    /// How much is sent at once of what is there.
+    /// The bytes per write of the initial exchanges.
     static let batch = 1 << 16
 
     let inspector: Inspector
     let features: [String]
 
-    /// Sends events until the inspector is gone, or the task is cancelled.
+    /// Sends events until the inspector is released, or the task is cancelled.
     func run(_ send: @escaping @Sendable (ByteBuffer) async throws -> Void) async throws {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -34,7 +33,7 @@
     }
 
     private func sendEvents(_ send: (ByteBuffer) async throws -> Void) async throws {
-      // Before the first look at what is there: nothing can happen in between.
+      // Subscribe before the snapshot, so that no change is missed.
       let events = inspector.events(bufferingNewest: max(1_000, inspector.limits.exchanges))
       try await sendAll(send)
       for await event in events {
@@ -46,7 +45,7 @@
       }
     }
 
-    /// All from the beginning: how many there are, each of them, and that these were all.
+    /// Sends all exchanges: their number, each of them, and an end mark.
     private func sendAll(_ send: (ByteBuffer) async throws -> Void) async throws {
       let numbers = inspector.numbers
       let features = features.map { "\"\($0)\"" }.joined(separator: ",")
@@ -66,7 +65,7 @@
 
   /// The text of events.
   enum EventText {
-    /// How much of a body comes with its entry. The whole of it is asked for when somebody wants to see it.
+    /// The bytes of a body that are sent with its entry. The page requests the rest on demand.
     static let preview = 64 << 10
 
     static func event(_ name: String, _ data: String) -> ByteBuffer {
@@ -81,11 +80,11 @@
         isCut = true
       }
       if isCut { entry.extensions["_isPreview"] = true }
-      // JSON on one line: line breaks in texts are written otherwise.
+      // JSON on one line: line breaks in strings are escaped.
       return Data("event: entry\ndata: ".utf8) + entry.data() + Data("\n\n".utf8)
     }
 
-    /// Keeps the beginning of a body, up to the end of a character.
+    /// Truncates a body at the end of a character.
     private static func cut(_ body: inout HAR.Body) -> Bool {
       guard body.data.count > preview else { return false }
       let isText = body.text != nil

@@ -18,16 +18,16 @@
   /// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be turned into
   /// stubs. The server is a development tool: do not include it in releases.
   ///
-  /// The server listens only on the loopback address, and responds only to clients with the token, which is generated at
-  /// each start and is part of the URL. Pages of other origins can neither read nor send anything, even under names that
+  /// The server listens only on the loopback address, and responds only to clients with the token, which is generated
+  /// at each start and is part of the URL. Pages of other origins can neither read nor send data, even under names that
   /// resolve to this machine: the server rejects requests whose `Host`, `Origin` or `Sec-Fetch-Site` is not that of the
-  /// page. Anybody who runs programs as the same user can read the log, and with it the token.
+  /// page. Programs of the same user can read the log, and with it the token.
   public final class InspectorServer: Sendable {
     /// The options of a server.
     public struct Options: Sendable {
       /// The port; 0 selects a free one.
       public var port: UInt16 = 0
-      /// How many pages may listen at once. Additional pages are refused with a message.
+      /// The maximum number of listening pages. Additional pages are refused with a message.
       public var maximumListeners = 8
       /// The logger for the line with the URL; `nil` for none.
       public var logger: Logger? = Logger(label: "waylay.inspector")
@@ -52,7 +52,7 @@
     private let limits: ConnectionLimits
     private let state = Locked(State())
 
-    /// Makes a server, which does nothing until you start it.
+    /// Makes a server; call ``start()`` to use it.
     ///
     /// - Parameters:
     ///   - inspector: The inspector to show.
@@ -74,11 +74,10 @@
       state.withLock { $0.running }?.task.cancel()
     }
 
-    /// The URL of the page while the server runs. It contains the token: anybody who knows it sees the traffic.
+    /// The URL of the page while the server runs. It contains the token: anybody with the URL can see the traffic.
     public var url: URL? { state.withLock { $0.running?.url } }
 
-    /// Starts listening, and returns the URL of the page. A server that is already running continues, and returns its
-    /// URL.
+    /// Starts listening, and returns the URL of the page. No-op while the server is running.
     ///
     /// - Throws: `WaylayError` if it cannot listen, and `CancellationError`.
     public func start() async throws -> URL {
@@ -102,7 +101,7 @@
       }
     }
 
-    /// Stops listening, and closes open connections. Pages say so, and keep what they show.
+    /// Stops listening, and closes open connections. Open pages report the end, and keep their content.
     public func stop() async {
       let running = state.withLock { state -> Running? in
         defer { state.running = nil }
@@ -150,10 +149,10 @@
     }
   }
 #else
-  /// The server, which needs the package trait `InspectorServer`.
+  /// The server, which requires the package trait `InspectorServer`.
   @available(*, unavailable, message: "Enable the trait InspectorServer of the package waylay.")
   public struct InspectorServer: Sendable {
-    /// Says which trait is missing.
+    /// Unavailable: names the missing trait.
     public init(_ inspector: Any, session: Any? = nil, options: Any? = nil) {}
   }
 #endif

@@ -4,26 +4,26 @@
   import NIOPosix
   import WaylayCore
 
-  /// What keeps a server from being held up, or filled, by whoever connects to it.
+  /// Limits that protect the server from slow or too many clients.
   struct ConnectionLimits: Sendable {
-    /// The bytes of a field or of the request line, and of a whole head. Browsers send the cookies of all ports.
+    /// The maximum bytes of a field or the request line, and of a head. Browsers send the cookies of all ports.
     var field = 16 << 10
     var head = 32 << 10
-    /// The bytes of a body, which no request of the page has.
+    /// The maximum bytes of a body; no request of the page has one.
     var body = 64 << 10
-    /// The connections that have not shown the token yet: one more, and the oldest is closed.
+    /// The maximum number of connections without a verified token; beyond it, the oldest is closed.
     var strangers = 64
-    /// The requests with the token at one time.
+    /// The maximum number of concurrent requests with the token.
     var requests = 512
-    /// How long a head may take, how long a client may take nothing of its response, and how long it may take to close.
+    /// The time limits for a head, for a stalled write, and for closing.
     var headTime = TimeAmount.seconds(10)
     var stallTime = TimeAmount.seconds(30)
     var closeTime = TimeAmount.seconds(1)
   }
 
-  /// Listens on the loopback address, on a thread of its own, and has each request with the token answered by a task.
+  /// Listens on the loopback address, on its own thread, and runs a task for each request with the token.
   final class Listener: Sendable {
-    /// Answers a request. The connection is closed when it returns.
+    /// Responds to a request. The connection is closed when the handler returns.
     typealias Handler = @Sendable (PageRequest, Responder) async -> Void
 
     let port: Int
@@ -31,7 +31,7 @@
     private let group: MultiThreadedEventLoopGroup
     private let connections: Connections
 
-    /// Begins to listen.
+    /// Starts listening.
     init(port: UInt16, token: String, limits: ConnectionLimits, handle: @escaping Handler) async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let connections = Connections(limits)
@@ -61,8 +61,8 @@
       self.port = channel.localAddress?.port ?? 0
     }
 
-    /// Serves until the task is cancelled. Then open requests have a moment to end, and nothing is left: no thread, no
-    /// descriptor, no task.
+    /// Serves until the task is cancelled. Then open requests get a moment to end, and all threads, descriptors and
+    /// tasks are released.
     func run() async {
       await withTaskCancellationHandler {
         try? await channel.closeFuture.get()
@@ -94,26 +94,26 @@
     let token: String
   }
 
-  /// The connections of a listener, until each is closed and its task has ended.
+  /// The connections of a listener, each until it is closed and its task has ended.
   final class Connections: Sendable {
-    /// One of them.
+    /// A connection.
     struct Entry: Sendable {
       let channel: any Channel
-      /// What answers its request, once it has shown the token.
+      /// The task that responds to its request, once the token is verified.
       var task: Task<Void, Never>?
       var hasEnded = false
       var isClosed = false
     }
 
     let limits: ConnectionLimits
-    /// In the order in which they came; `nil` after ``stop()``.
+    /// In the order of arrival; `nil` after ``stop()``.
     private let entries = Locked<[Entry]?>([])
 
     init(_ limits: ConnectionLimits) {
       self.limits = limits
     }
 
-    /// Adds one, and closes the one that has said nothing for longest when there are too many.
+    /// Adds a connection; closes the oldest one without a token if there are too many.
     func add(_ channel: any Channel) {
       let closed = entries.withLock { entries -> (any Channel)? in
         guard entries != nil else { return channel }
@@ -124,7 +124,7 @@
       closed?.close(promise: nil)
     }
 
-    /// Begins a task for one; `false` where there are too many.
+    /// Starts the task of a connection; `false` if there are too many.
     func begin(_ channel: any Channel, _ work: @escaping @Sendable () async -> Void) -> Bool {
       entries.withLock { entries in
         guard let all = entries, all.lazy.filter({ $0.task != nil && !$0.hasEnded }).count < limits.requests,
@@ -138,12 +138,12 @@
       }
     }
 
-    /// Notes that one is closed: nobody waits for what its task does.
+    /// Cancels the task of a closed connection: its response has no reader.
     func closed(_ channel: any Channel) {
       update(channel) { $0.isClosed = true }?.cancel()
     }
 
-    /// Changes one, and removes it when it is over.
+    /// Changes a connection, and removes it once it is closed and its task has ended.
     @discardableResult
     private func update(_ channel: any Channel, _ change: (inout Entry) -> Void) -> Task<Void, Never>? {
       entries.withLock { entries in
@@ -160,7 +160,7 @@
       }
     }
 
-    /// Takes no more, and returns those that there are.
+    /// Refuses further connections, and returns the open ones.
     func stop() -> [Entry] {
       entries.withLock { entries in
         defer { entries = nil }

@@ -13,7 +13,7 @@
 
     let inspector: Inspector
     let replay: RequestReplay?
-    /// How many more pages may listen.
+    /// The number of pages that may still start to listen.
     let free: Locked<Int>
 
     init(inspector: Inspector, session: URLSession?, listeners: Int) {
@@ -23,7 +23,7 @@
     }
 
     func respond(to request: PageRequest, by responder: Responder) async {
-      // What cannot be sent is for nobody: the client has gone, or was too slow.
+      // Send errors are ignored: the client has disconnected, or was too slow.
       if request.method == .GET, request.path == Self.events {
         try? await listen(responder)
       } else {

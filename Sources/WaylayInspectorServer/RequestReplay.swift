@@ -4,11 +4,10 @@
   import WaylayHAR
   import WaylayInspector
 
-  /// Sends a request again, as it was recorded: without what was taken out of it.
+  /// Sends a recorded request again, without its redacted values.
   ///
-  /// A header field whose value was taken out, in whole or in part, is left out: the app's chain adds its own, as it did
-  /// the first time. A URL or a body that holds a place where something was taken out is not the one that was sent, and
-  /// neither is a body of which only the beginning was kept: such a request is refused, and the reason is said.
+  /// A header field with a redacted value is omitted: the app's chain adds its own. A URL or body with a redacted part
+  /// differs from the original, as does a truncated body: such a request is refused with a reason.
   struct RequestReplay: Sendable {
     let session: URLSession
     let redaction: Redaction
@@ -20,7 +19,7 @@
     /// Returns the status of the response.
     func send(_ exchange: Inspector.Exchange) async throws(Refusal) -> Int {
       let request = try Self.request(exchange, redaction)
-      // What failed is in the list. The page needs no more than that, and an error may hold anything.
+      // The list shows the failure. The page needs no more, and an error may contain secrets.
       guard let (_, response) = try? await session.data(for: request) else {
         throw Refusal(reason: "It was sent again and failed.")
       }
@@ -50,7 +49,7 @@
         }
         request.httpBody = body.data
       }
-      // What belongs to a connection, or follows from the URL and the body.
+      // Fields of the connection, and fields that derive from the URL and the body.
       let own: Set<String> = ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"]
       for field in recorded.headers
       where !own.contains(field.name.lowercased()) && !takenOut.isMissing(in: field.value) {

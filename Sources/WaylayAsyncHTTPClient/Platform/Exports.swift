@@ -1,2 +1,2 @@
-// What the core exports (Foundation, and its networking on Linux) is seen by every file of this module.
+// Re-exports the core with its own exports (Foundation, and its networking on Linux) to this module.
 @_exported public import WaylayCore

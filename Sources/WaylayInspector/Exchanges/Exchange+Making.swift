@@ -2,7 +2,7 @@ import Foundation
 import WaylayRecording
 
 extension Inspector.Exchange {
-  /// The entry of an exchange before redaction: it still has its secrets.
+  /// Makes the entry of an exchange, before redaction.
   static func entry(of raw: RawExchange, _ slot: Slot, now: UInt64, limit: Int) -> HAR.Entry {
     func since(_ time: UInt64) -> Duration {
       .nanoseconds(time > slot.beginning ? Int64(clamping: time - slot.beginning) : 0)
@@ -33,7 +33,7 @@ extension Inspector.Exchange {
 }
 
 extension OpenEnum where Domain == InterceptedResponse {
-  /// The source that a response names, and, if it is not from the network, its `Cache-Status` field.
+  /// The source that the response names; a `Cache-Status` hit in a response of an interceptor means an archive.
   init(_ response: InterceptedResponse) {
     if response.source == .network {
       self = .network
@@ -63,10 +63,10 @@ extension Inspector.Exchange.Failure {
     self.init(message: message, phase: transport.phase == .unknown ? nil : transport.phase)
   }
 
-  /// The transport's error, however deeply it is nested.
+  /// Finds the transport's error among nested errors.
   static func transportError(in error: any Error) -> TransportError? {
     var next: (any Error)? = error
-    // A limit, in case the errors form a cycle.
+    // Limits the depth: the errors may form a cycle.
     for _ in 0..<16 {
       switch next {
       case let error as TransportError: return error
@@ -91,7 +91,7 @@ extension Inspector.Exchange.Attempt {
     isConnectionReused = raw.metrics?.isConnectionReused
   }
 
-  /// The last attempt, which is known without ``Inspector/attempts``.
+  /// The last attempt, known even without ``Inspector/attempts``.
   init?(_ response: InterceptedResponse?, _ error: (any Error)?, _ failed: Inspector.Exchange.Failure?) {
     if let response, response.source == .network {
       guard let address = response.metrics?.address else { return nil }

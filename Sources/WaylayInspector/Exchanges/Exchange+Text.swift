@@ -2,7 +2,7 @@ import Foundation
 
 extension Inspector.Exchange {
   /// Returns a `curl` command that sends the request again; see `HAR.Request.curlCommand(isMultiline:)`. If only the
-  /// beginning of the body is known, the first line is a comment that says so.
+  /// beginning of the body is known, the first line is a comment with that warning.
   ///
   /// - Parameter isMultiline: Whether to write each option on its own line.
   public func curlCommand(isMultiline: Bool = true) -> String {
@@ -32,10 +32,10 @@ extension Inspector.Exchange {
     return "\(mark)Only the first \(body.data.count) of \(body.size) bytes of the body are known.\n"
   }
 
-  /// The URL as it is; as a pattern, where a part of it was a secret.
+  /// The URL verbatim; as a pattern if a part of it was redacted.
   private static func url(_ url: String, _ replacement: String) -> String {
     guard !replacement.isEmpty, url.contains(replacement) else { return "URL(string: \(SwiftSource.literal(url)))!" }
-    // What has a meaning in patterns is written with percent signs.
+    // Characters with a meaning in patterns are percent-encoded.
     let start =
       url.range(of: "://").map { url[$0.upperBound...].firstIndex { "/?".contains($0) } ?? url.endIndex }
       ?? url.startIndex
@@ -81,7 +81,7 @@ extension Inspector.Exchange {
 
   private static func rounded(_ time: Double) -> Double { (time * 10).rounded() / 10 }
 
-  /// The line without control characters that a terminal would obey.
+  /// The line without terminal control characters.
   private static func plain(_ line: String) -> String {
     guard line.unicodeScalars.contains(where: isControl) else { return line }
     var result = ""

@@ -9,7 +9,7 @@ extension Inspector {
   /// }
   /// ```
   ///
-  /// The exchange is a view of ``entry``, which has the same content for programs that read HTTP archives: ``init(_:)``
+  /// The exchange is a view of ``entry``, which has the same content in the format of an HTTP archive: ``init(_:)``
   /// makes an exchange from such an entry.
   public struct Exchange: Sendable, Hashable, Identifiable {
     /// The number, in the order in which exchanges began, starting at 1.
@@ -18,7 +18,7 @@ extension Inspector {
     public let state: OpenEnum<Inspector.Exchange>
     /// Where the response came from; `nil` if there is none.
     public let source: OpenEnum<InterceptedResponse>?
-    /// Why the exchange failed, if it did.
+    /// Why the exchange failed; `nil` if it did not.
     public let failure: Failure?
     /// The requests sent to the network. With ``Inspector/attempts`` in the chain, every attempt; otherwise only the
     /// last one.
@@ -43,7 +43,7 @@ extension Inspector {
     public struct Failure: Sendable, Hashable, CustomStringConvertible {
       /// The error's text, without secrets.
       public let message: String
-      /// How far the exchange had progressed, if a transport says so.
+      /// How far the exchange had progressed; `nil` if the error has no phase.
       public let phase: TransportError.Phase?
 
       /// Makes a failure.
@@ -86,11 +86,11 @@ extension Inspector.Exchange: CustomStringConvertible {
 }
 
 extension Inspector.Exchange {
-  /// Makes an exchange from an entry, written by an inspector or by anything else. In the latter case its state follows
-  /// from its response.
+  /// Makes an exchange from an entry of an inspector or of another program. For an entry without `_state`, the response
+  /// determines the state.
   ///
-  /// An inspector's entry has these custom fields in addition to those of HAR 1.2. A page or another program needs
-  /// nothing else.
+  /// An inspector's entry has these custom fields in addition to those of HAR 1.2; together they contain the whole
+  /// exchange.
   ///
   /// | Field | In | Type | Meaning |
   /// |---|---|---|---|
@@ -120,7 +120,7 @@ extension Inspector.Exchange {
     isConnectionReused = fields["_reused"]?.bool
   }
 
-  /// The fields of an entry that are not the format's own.
+  /// The custom fields of an entry.
   static func fields(
     id: Int, state: OpenEnum<Inspector.Exchange>, source: OpenEnum<InterceptedResponse>?, failure: Failure?,
     attempts: [Attempt], isReused: Bool?, truncated: Bool

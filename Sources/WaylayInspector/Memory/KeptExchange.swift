@@ -1,7 +1,7 @@
 import Foundation
 import WaylayRecording
 
-/// A packed entry without secrets: an entry with all its lists takes ten times as much.
+/// A packed, redacted entry: `HAR.Entry` with all its arrays takes ten times as much memory.
 final class KeptExchange: Sendable {
   let number: Int
   let started: Date
@@ -10,14 +10,14 @@ final class KeptExchange: Sendable {
   let status: Int
   /// Milliseconds.
   let time: Double
-  /// All of its texts, each with a ``PackedTexts/end`` behind it, then its bodies: one allocation, whose size is known.
+  /// All texts, each terminated by ``PackedTexts/end``, then the bodies, in one allocation of known size.
   let bytes: [UInt8]
-  /// Where in the bytes the host of the URL is.
+  /// The range of the URL's host in the bytes.
   let host: Range<Int>
   let requestBody: Body
   let responseBody: Body
   let isReused: Bool?
-  /// The bytes of the response's body on the wire.
+  /// The size of the response's body on the wire.
   let wireBytes: Int?
   let source: OpenEnum<InterceptedResponse>?
   let phase: TransportError.Phase?
@@ -26,21 +26,21 @@ final class KeptExchange: Sendable {
   private let requestFields: Int
   private let trailers: Int
 
-  /// The texts before those of the fields, in their order.
+  /// The order of the texts before those of the fields.
   enum Part: Int, CaseIterable {
     case method, url, requestVersion, statusText, responseVersion, address, error, comment
   }
 
-  /// A body as it is kept.
+  /// The location of a body.
   struct Body {
-    /// Whether there is one.
+    /// Whether the message has a body.
     let isThere: Bool
-    /// Where its bytes are.
+    /// The range of its bytes.
     let place: Range<Int>
     let size: Int
   }
 
-  /// Times in milliseconds, negative where they are not known.
+  /// Times in milliseconds; negative if unknown.
   struct PackedTimings {
     let blocked, dns, connect, ssl, send, wait, receive: Float
   }
@@ -48,13 +48,13 @@ final class KeptExchange: Sendable {
   /// Whether it has content: `false` for ``empty(_:_:)``.
   var isWhole: Bool { bytes.first != PackedTexts.end }
 
-  /// Packs an exchange, or, while it is open, what is known of it.
+  /// Packs an exchange; for an open one, its current state.
   convenience init(_ slot: Slot, _ raw: RawExchange, _ inspector: Inspector) {
     let entry = Inspector.Exchange.entry(of: raw, slot, now: inspector.clock.now(), limit: inspector.limits.mostOfABody)
     self.init(inspector.redaction.redacted(entry), slot.number)
   }
 
-  /// Packs an entry that holds no secrets.
+  /// Packs a redacted entry.
   init(_ entry: HAR.Entry, _ number: Int) {
     let exchange = Inspector.Exchange(entry)
     let (request, response) = (entry.request, entry.response)
@@ -90,7 +90,7 @@ final class KeptExchange: Sendable {
     responseBody = Body(isThere: true, place: middle..<bytes.count, size: response.body.size)
   }
 
-  /// The place of the host in a URL: after the scheme and user, before a port.
+  /// The range of the host in a URL: after the scheme and user, before the port.
   private static func host(in bytes: [UInt8], _ url: Range<Int>) -> Range<Int> {
     guard let scheme = bytes[url].firstRange(of: "://".utf8) else { return url.lowerBound..<url.lowerBound }
     let rest = bytes[scheme.upperBound..<url.upperBound]
@@ -102,7 +102,7 @@ final class KeptExchange: Sendable {
     return authority.startIndex..<(authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex)
   }
 
-  /// The entry that it was made from.
+  /// The unpacked entry.
   var entry: HAR.Entry {
     let texts = bytes[..<requestBody.place.lowerBound].split(
       separator: PackedTexts.end, omittingEmptySubsequences: false
@@ -166,11 +166,11 @@ extension KeptExchange.PackedTimings {
 
 /// Texts in one allocation.
 struct PackedTexts {
-  /// The end of each text: a byte that does not occur in UTF-8.
+  /// The terminator: a byte that does not occur in UTF-8.
   static let end: UInt8 = 0xFF
 
   private var texts: [String] = []
-  /// The number of bytes they take, with their ends.
+  /// The number of bytes, including the terminators.
   private(set) var size = 0
 
   mutating func add(_ text: String) {
@@ -178,7 +178,7 @@ struct PackedTexts {
     size += text.utf8.count + 1
   }
 
-  /// All texts and then the bodies, in one allocation of the exact size.
+  /// The texts and the bodies, in one allocation of the exact size.
   func packed(with bodies: Data...) -> [UInt8] {
     let count = bodies.reduce(size) { $0 + $1.count }
     return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
@@ -193,14 +193,14 @@ struct PackedTexts {
 
 // MARK: Cost
 
-// The memory that exchanges take, as measured with glibc on 64 bits. `inspector-sizes` compares it with what the
-// allocator says, and fails where they are far apart.
+// Estimates of memory, measured with glibc on 64-bit Linux. `inspector-sizes` compares them with the allocator's
+// numbers, and fails if they differ much.
 
 extension KeptExchange {
-  /// The fixed part: the slot, its lock, this object, its place in the list.
+  /// The fixed part: the slot, its lock, this object, its list entry.
   private static let fixed = 512
 
-  /// The memory it takes, in bytes.
+  /// The estimated memory in bytes.
   var cost: Int { Self.fixed + bytes.count + attempts.reduce(0) { $0 + $1.cost } }
 }
 
@@ -211,14 +211,14 @@ extension Inspector.Exchange.Attempt {
 }
 
 extension RawExchange {
-  /// The fixed part until it is packed: the slot, messages without their fields and bodies.
+  /// The fixed part before packing: the slot, and the messages without fields and bodies.
   private static let fixed = 1_600
 
-  /// The memory it takes as it begins, without its body.
+  /// The estimated memory at the beginning, without the body.
   var cost: Int { Self.fixed + 2 * request.url.absoluteString.utf8.count + request.fields.cost }
 }
 
 extension HTTPFields {
-  /// The memory they take, in bytes.
+  /// The estimated memory in bytes.
   var cost: Int { reduce(0) { $0 + 128 + $1.name.rawName.utf8.count + $1.value.utf8.count } }
 }

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// The exchanges of an inspector, within its limits; guarded by its lock.
+/// The exchanges of an inspector, within its limits; guarded by the inspector's lock.
 struct Memory {
   private let limits: Inspector.Limits
   private(set) var bytes = 0
@@ -9,14 +9,14 @@ struct Memory {
   var isRecording = true
   var watchesAttempts = false
   var buffers: [Int: EventBuffer] = [:]
-  /// The exchanges that have ended and are not packed yet.
+  /// The ended exchanges that are not packed yet.
   var unsealed: [Slot] = []
   var isSealing = false
 
-  /// The exchanges that were still open when the limits would have removed them; all of them are older than ``slots``.
+  /// Exchanges that were open when the limits would have removed them; all of them are older than ``slots``.
   private var open: [Slot] = []
   private var slots: Deque<Slot> = []
-  /// The exchanges that had to go for others, until they are taken out.
+  /// Evicted exchanges, until the caller takes them.
   private var removed: [Slot] = []
   /// The number of exchanges in ``open`` that have ended since.
   private var endedAmongOpen = 0
@@ -27,7 +27,7 @@ struct Memory {
 
   var count: Int { open.count + slots.count }
 
-  /// All in the order of their numbers.
+  /// All exchanges in the order of their numbers.
   var all: [Slot] { open + slots }
 
   func slot(_ number: Int) -> Slot? { Self.slot(number, in: slots) ?? Self.slot(number, in: open) }
@@ -49,15 +49,15 @@ struct Memory {
     return last
   }
 
-  // MARK: What is kept
+  // MARK: Limits
 
-  /// Takes out the exchanges that had to go, to be discarded when the lock is free.
+  /// Removes and returns the evicted exchanges; the caller discards them after releasing the lock.
   mutating func takeRemoved() -> [Slot] {
     defer { removed = [] }
     return removed
   }
 
-  /// Adds an exchange that has begun.
+  /// Adds a new exchange.
   mutating func add(_ slot: Slot, cost: Int) {
     slot.listing = Slot.Listing(cost: cost, isListed: true)
     slots.append(slot)
@@ -65,13 +65,13 @@ struct Memory {
     trim(for: slot)
   }
 
-  /// Makes room for more bytes of an open exchange.
+  /// Reserves bytes for an open exchange.
   ///
-  /// - Returns: Whether there is room.
+  /// - Returns: Whether the bytes fit.
   mutating func grow(_ slot: Slot, by more: Int) -> Bool {
     guard slot.listing.isListed else { return false }
     guard more > 0 else { return true }
-    // Nothing is removed for what has no room anyway.
+    // Evict nothing if the bytes would not fit anyway.
     guard slot.listing.cost + more <= limits.bytes else { return false }
     charge(slot, more)
     guard bytes > limits.bytes else { return true }
@@ -80,7 +80,7 @@ struct Memory {
     return false
   }
 
-  /// Counts more bytes of an open exchange, which have to be kept.
+  /// Adds bytes to the cost of an open exchange, even beyond the limit.
   mutating func charge(_ slot: Slot, _ more: Int) {
     guard slot.listing.isListed else { return }
     slot.listing.cost += more
@@ -88,9 +88,9 @@ struct Memory {
     trim(for: slot)
   }
 
-  /// Marks an exchange as ended: it may be removed.
+  /// Marks an exchange as ended, so that it may be evicted.
   ///
-  /// - Parameter more: The bytes that it takes in addition.
+  /// - Parameter more: Its additional bytes.
   mutating func end(_ slot: Slot, more: Int = 0) {
     guard slot.listing.isListed, slot.listing.isOpen else { return }
     slot.listing.isOpen = false
@@ -100,7 +100,7 @@ struct Memory {
     trim(for: nil)
   }
 
-  /// Sets what a packed exchange takes.
+  /// Sets the cost of a packed exchange.
   mutating func settle(_ slot: Slot, cost: Int) {
     guard slot.listing.isListed else { return }
     bytes += cost - slot.listing.cost
@@ -115,7 +115,7 @@ struct Memory {
     return removed
   }
 
-  /// - Parameter user: The exchange that the room is for: it stays.
+  /// - Parameter user: The exchange that needs the space: it is not evicted.
   private mutating func trim(for user: Slot?) {
     while count > limits.exchanges || bytes > limits.bytes {
       if endedAmongOpen > 0, let index = open.firstIndex(where: { !$0.listing.isOpen }) {
@@ -129,7 +129,7 @@ struct Memory {
         first.listing.isAmongOpen = true
         open.append(first)
       } else if count > limits.exchanges, let index = open.firstIndex(where: { $0 !== user }) {
-        // All are open.
+        // All exchanges are open.
         remove(open.remove(at: index))
       } else {
         break

@@ -1,18 +1,18 @@
 import Foundation
 import WaylayRecording
 
-/// An exchange in memory: its messages at first, then what is kept of them.
+/// An exchange in memory: its messages at first, then its packed form.
 final class Slot: @unchecked Sendable {
-  // Unchecked: `listing` is only touched behind the inspector's lock.
+  // Unchecked: `listing` is guarded by the inspector's lock.
   let number: Int
   let started: Date
-  /// The clock's time at its beginning.
+  /// The start, by the inspector's clock.
   let beginning: UInt64
   let attempts: AttemptLog?
   var listing = Listing()
   private let content: Locked<Content>
 
-  /// What ``Memory`` knows of it.
+  /// The bookkeeping of ``Memory``.
   struct Listing {
     var cost = 0
     var isListed = false
@@ -34,13 +34,13 @@ final class Slot: @unchecked Sendable {
     content = Locked(.raw(raw))
   }
 
-  /// An exchange that was recorded elsewhere.
+  /// Makes a slot for an exchange that was recorded elsewhere.
   init(_ kept: KeptExchange, at now: UInt64) {
     (number, started, beginning, attempts) = (kept.number, kept.started, now, nil)
     content = Locked(.kept(kept))
   }
 
-  /// Replaces what is kept of an open exchange; `false` for one that has ended or was removed.
+  /// Replaces the content of an open exchange; `false` if it has ended or was removed.
   func replace(by other: KeptExchange) -> Bool {
     content.withLock { content in
       guard case .kept(let kept) = content, kept.state == .open else { return false }
@@ -49,16 +49,16 @@ final class Slot: @unchecked Sendable {
     }
   }
 
-  /// Changes the messages, until they are packed.
+  /// Changes the messages; no-op after packing.
   func update(_ change: (RawExchange) -> Void) {
     content.withLock { content in
       if case .raw(let raw) = content { change(raw) }
     }
   }
 
-  /// Packs what is kept of it; an open exchange stays as it is.
+  /// Packs an ended exchange and keeps the result; an open exchange stays unpacked.
   func seal(by inspector: Inspector) -> KeptExchange {
-    // A copy: it is packed outside of the lock.
+    // Pack a copy outside of the lock.
     let copy = content.withLock { content -> Content in
       if case .raw(let raw) = content { .raw(raw.copy()) } else { content }
     }
@@ -84,7 +84,7 @@ final class Slot: @unchecked Sendable {
     }
   }
 
-  /// Releases what it holds: it is no longer listed.
+  /// Releases the content of an exchange that was removed.
   func discard() {
     let removed = content.withLock { content in
       defer { content = .nothing }
@@ -95,20 +95,20 @@ final class Slot: @unchecked Sendable {
   }
 }
 
-/// The messages of an exchange before they are packed; guarded by the lock of its slot.
+/// The messages of an exchange before packing; guarded by the lock of its slot.
 final class RawExchange: @unchecked Sendable {
-  // Unchecked: see above.
+  // Unchecked: guarded by the lock of its slot.
   let request: InterceptedRequest
   var requestBody: RawBody
-  /// The response without its body: a body that is released unread has to end its transfer.
+  /// The response without its body: a body that is released unread must end its transfer.
   var response: InterceptedResponse?
   var responseBody = RawBody()
   var trailers: HTTPFields = [:]
-  /// When the head of the response was there, and when all was.
+  /// When the head arrived, and when the exchange ended.
   var head: UInt64?
   var end: UInt64?
   var error: (any Error)?
-  /// Whether the body was released before its end.
+  /// Whether the reader released the body before its end.
   var isAbandoned = false
   var isWebSocket = false
 
@@ -127,16 +127,16 @@ final class RawExchange: @unchecked Sendable {
   }
 }
 
-/// As much of a body as is kept, while it passes.
+/// The kept prefix of a body, recorded while it streams.
 struct RawBody: Sendable {
   private(set) var data = Data()
   /// The number of bytes reserved.
   private(set) var capacity = 0
-  /// How many bytes have passed, or how many there are where that is known.
+  /// The bytes recorded so far, or the full size if known.
   var size = 0
-  /// The file that it is.
+  /// The file that contains the body.
   var file: URL?
-  /// Whether there was no room for a part of it: what follows is not kept either.
+  /// Whether a part did not fit: later parts are dropped too.
   var isCut = false
 
   init() {}
@@ -152,18 +152,18 @@ struct RawBody: Sendable {
     }
   }
 
-  /// The sizes by which to grow before bytes are added: to twice the capacity, up to a limit, so that they are seldom
-  /// moved, or, where that is too much, to what is needed.
+  /// Amounts to grow by: first to twice the capacity (at most the limit), which makes reallocation rare; if the memory
+  /// does not allow that, to the needed size.
   func growths(for more: Int, limit: Int) -> [Int] {
     let needed = max(capacity, data.count + more)
     return [needed == capacity ? needed : max(needed, min(limit, 2 * capacity)), needed].map { $0 - capacity }
   }
 
-  /// Makes room, and adds bytes.
+  /// Grows the capacity, then appends bytes.
   mutating func append(_ bytes: Data, growth: Int) {
     if growth > 0 {
       capacity += growth
-      // `reserveCapacity` allocates a quarter more.
+      // `reserveCapacity` would allocate a quarter more.
       var larger = Data(capacity: capacity)
       larger.append(data)
       data = larger
@@ -171,15 +171,15 @@ struct RawBody: Sendable {
     data.append(bytes)
   }
 
-  /// Drops the bytes: there was no room for them.
+  /// Drops the bytes, which did not fit.
   mutating func drop() {
     (data, capacity) = (Data(), 0)
   }
 
-  /// The body as an archive has it.
+  /// The body for a HAR entry.
   func seen(_ limit: Int) -> SeenBody {
     guard let file, data.isEmpty else { return SeenBody(data, size: size) }
-    // A file is read in the background, not while it is sent.
+    // A file is read in the background, not during the upload.
     guard let handle = try? FileHandle(forReadingFrom: file) else { return SeenBody(size: size) }
     defer { try? handle.close() }
     let beginning = (try? handle.read(upToCount: limit)) ?? Data()

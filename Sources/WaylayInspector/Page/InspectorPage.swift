@@ -18,7 +18,7 @@ public import WaylayHAR
 public struct InspectorPage: Sendable {
   /// The title.
   public var title: String
-  /// Whether it listens to a server for more.
+  /// Whether the page receives updates from a server.
   package var isLive = false
 
   /// Makes a page.
@@ -34,11 +34,11 @@ public struct InspectorPage: Sendable {
     html(around: archive.data(isPretty: false))
   }
 
-  /// The page around an archive that is encoded already.
+  /// The page around an encoded archive.
   package func html(around archive: Data) -> Data {
     var page = Data()
     page.reserveCapacity(archive.count + 80_000)
-    // In one walk from the beginning: what is put into one place is not looked through for another.
+    // One pass from the beginning: inserted text is not searched for placeholders.
     var rest = PageSource.markup[...]
     while let place = rest.range(of: "{{"), let end = rest[place.upperBound...].range(of: "}}") {
       page.append(contentsOf: rest[..<place.lowerBound].utf8)
@@ -56,7 +56,7 @@ public struct InspectorPage: Sendable {
     return page
   }
 
-  /// What the page may do: run its own script, have its own style, and, when it is live, talk to where it came from.
+  /// The Content Security Policy: the page's own script and style and, if it is live, connections to its own server.
   package static func policy(isLive: Bool) -> String {
     """
     default-src 'none'; script-src '\(PageSource.scriptHash)'; style-src '\(PageSource.styleHash)'; base-uri 'none'; \
@@ -64,9 +64,9 @@ public struct InspectorPage: Sendable {
     """
   }
 
-  /// Puts JSON into a script element: no `<` may stand there, or `</script>` would end it and `<!--` would change how
-  /// its end is found (HTML, "restrictions for contents of script elements"). JSON has `<` in texts only, where it can
-  /// be written otherwise.
+  /// Inserts JSON into a script element without `<`: `</script>` would end the element, and `<!--` would change how its
+  /// end is found (HTML, "restrictions for contents of script elements"). JSON has `<` in strings only, where an escape
+  /// can replace it.
   private static func append(json: Data, to page: inout Data) {
     var rest = json[...]
     while let place = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -78,7 +78,7 @@ public struct InspectorPage: Sendable {
   }
 
   private static func escaped(_ text: String) -> String {
-    // Scalar by scalar: a bracket that a combining mark follows is another character, and a bracket all the same.
+    // By Unicode scalar: with a combining mark, `<` is part of another Character, and still ends the element.
     text.unicodeScalars.reduce(into: "") { escaped, scalar in
       switch scalar {
       case "&": escaped += "&amp;"

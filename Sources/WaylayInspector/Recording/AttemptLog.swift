@@ -2,17 +2,17 @@ import Foundation
 
 /// The attempts of one exchange, recorded by the last interceptor of the chain.
 final class AttemptLog: Sendable {
-  /// The limit for a request that is retried forever.
+  /// The maximum number of attempts: a request may be retried forever.
   private static let most = 100
   /// `nil` once the exchange is packed.
   private let attempts = Locked<[RawAttempt]?>([])
 
-  /// The key of a request under which it carries the log of its exchange.
+  /// The key under which a request carries the log of its exchange.
   enum Note: InterceptedRequest.Key {
     static let defaultValue: AttemptLog? = nil
   }
 
-  /// Adds an attempt that begins.
+  /// Adds an attempt at its start.
   ///
   /// - Returns: Its index, for ``end(_:_:)``.
   func begin(_ attempt: RawAttempt) -> Int? {
@@ -30,7 +30,7 @@ final class AttemptLog: Sendable {
     }
   }
 
-  /// Empties the log: the request that carries it may live on.
+  /// Empties the log: the request that carries it may live longer.
   func close() {
     attempts.withLock { $0 = nil }
   }
@@ -50,17 +50,17 @@ struct RawAttempt: Sendable {
 }
 
 extension Inspector {
-  /// An interceptor that records each request sent to the network for an exchange: put it last in the chain.
+  /// An interceptor that records each request to the network as an attempt of its exchange: put it last in the chain.
   ///
-  /// ``Exchange/attempts`` shows what it records: the addresses that an earlier interceptor has tried, in turn or
-  /// concurrently, and the outcome of each. Without it, only the address that finally responded is known.
+  /// The results appear in ``Exchange/attempts``: the addresses that an earlier interceptor has tried, in turn or
+  /// concurrently, and the outcome of each. Without it, only the address of the response is known.
   public var attempts: some RequestInterceptor {
     memory.withLock { $0.watchesAttempts = true }
     return AttemptInterceptor(clock: clock)
   }
 }
 
-/// Records each request that goes to the network.
+/// Records each request to the network.
 private struct AttemptInterceptor: RequestInterceptor {
   let clock: TimerClock
 
@@ -81,7 +81,7 @@ private struct AttemptInterceptor: RequestInterceptor {
     }
   }
 
-  /// Where the route of a request leads, as transports write it.
+  /// The address of a request's route, in the format of the transports.
   private static func address(of request: InterceptedRequest) -> String? {
     guard let route = request.route else { return nil }
     let host = route.address.contains(":") ? "[\(route.address)]" : route.address

@@ -15,7 +15,7 @@ extension Inspector {
     return observed(response, slot)
   }
 
-  /// Adds an exchange that begins; `nil` while nothing is recorded.
+  /// Adds an exchange; `nil` if recording is off.
   private func begin(_ request: InterceptedRequest, isWebSocket: Bool = false) -> Slot? {
     let body = RawBody(request.body, limit: limits.mostOfABody)
     let raw = RawExchange(request, body)
@@ -31,7 +31,7 @@ extension Inspector {
     return slot
   }
 
-  /// The request to pass on: its body is recorded as it is read.
+  /// The request with a body that is recorded as it is read.
   private func observed(_ request: InterceptedRequest, _ slot: Slot) -> InterceptedRequest {
     let body = request.body
     guard slot.attempts != nil || body.inMemory == nil && body.fileURL == nil else { return request }
@@ -48,7 +48,7 @@ extension Inspector {
     return request
   }
 
-  /// The response to pass on: its body is recorded as it is read.
+  /// The response with a body that is recorded as it is read.
   private func observed(_ response: InterceptedResponse, _ slot: Slot) -> InterceptedResponse {
     let body = response.body
     let known = InterceptedResponse(
@@ -76,7 +76,7 @@ extension Inspector {
     var response = response
     let tap = BodyTap(body, slot, self, of: response)
     if body.isReplayable {
-      // The first reading is recorded.
+      // Only the first reading is recorded.
       response.body = .stream(length: body.length) { Tapped(tap: tap.again()) }
     } else {
       response.body = .relaying(body, length: body.length) { try await tap.next() }
@@ -92,7 +92,7 @@ extension Inspector {
     var (kept, growths) = (0, [Int]())
     slot.update { exchange in
       let seen = isRequest ? exchange.requestBody : exchange.responseBody
-      // An earlier reading may have recorded it.
+      // An earlier reading may have recorded the chunk.
       guard offset == seen.data.count, !seen.isCut else { return }
       kept = min(chunk.count, limit - offset)
       growths = seen.growths(for: kept, limit: limit)
@@ -111,7 +111,7 @@ extension Inspector {
 
   /// Ends an exchange.
   ///
-  /// - Parameter more: The bytes that it takes in addition.
+  /// - Parameter more: Its additional bytes.
   func end(_ slot: Slot, more: Int = 0, _ change: (RawExchange) -> Void) {
     let now = clock.now()
     slot.update { exchange in
@@ -131,7 +131,7 @@ extension Inspector {
     if !wasSealing { sealing.asyncAfter(deadline: .now() + Self.sealingDelay) { [weak self] in self?.sealAll() } }
   }
 
-  /// Changes what is kept, and discards what had to go for it.
+  /// Changes the memory, then discards the evicted exchanges outside of the lock.
   @discardableResult
   func withMemory<Result>(_ change: (inout Memory) -> Result) -> Result {
     let (result, removed) = memory.withLock { (change(&$0), $0.takeRemoved()) }
@@ -139,14 +139,14 @@ extension Inspector {
     return result
   }
 
-  /// Tells the subscribers that an exchange has changed.
+  /// Notifies the subscribers of a changed exchange.
   func tell(of number: Int) {
     for buffer in memory.withLock({ $0.buffers }).values { buffer.add(number) }
   }
 }
 
 extension Inspector: GuardingInterceptor {
-  /// Lists a WebSocket task, whose messages no chain sees, and allows it.
+  /// Lists a WebSocket task, whose messages bypass the chain, and allows it.
   public func validate(webSocket request: URLRequest) throws {
     guard let slot = begin(InterceptedRequest(request), isWebSocket: true) else { return }
     end(slot) { _ in }
@@ -154,10 +154,10 @@ extension Inspector: GuardingInterceptor {
 }
 
 extension Inspector {
-  /// The delay after which ended exchanges are packed: redaction takes too long to be done during a load.
+  /// The delay before ended exchanges are packed: redaction is too slow to run during a load.
   private static let sealingDelay = DispatchTimeInterval.milliseconds(20)
 
-  /// Packs all exchanges that have ended.
+  /// Packs all ended exchanges.
   func sealAll() {
     while true {
       let waiting = memory.withLock { memory -> [Slot] in
@@ -167,7 +167,7 @@ extension Inspector {
       }
       if waiting.isEmpty { return }
       for slot in waiting {
-        // An exchange that was removed meanwhile is packed for the journal alone.
+        // Pack an exchange that was removed meanwhile for the journal alone.
         let isListed = memory.withLock { _ in slot.listing.isListed }
         guard isListed || journal != nil else { continue }
         let kept = slot.seal(by: self)
@@ -178,14 +178,15 @@ extension Inspector {
   }
 }
 
-/// One reading of a body: it records the chunks that it passes on.
+/// One reading of a body: it records the chunks that pass.
 final class BodyTap: @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator.
   private let body: MessageBody
   private var iterator: MessageBody.AsyncIterator
   private let slot: Slot
   private let inspector: Inspector
-  /// The response whose body it is, if it is not a request's: its metrics and trailers are known at the end.
+  /// The response that the body belongs to, whose metrics and trailers are known at its end; `nil` for a request's
+  /// body.
   private let response: InterceptedResponse?
   private var offset = 0
   private var isOver = false
@@ -199,11 +200,11 @@ final class BodyTap: @unchecked Sendable {
   }
 
   deinit {
-    // The body of a response was released before its end.
+    // The reader released the response's body before its end.
     if !isOver, response != nil { inspector.end(slot) { $0.isAbandoned = true } }
   }
 
-  /// Another reading of the same body, for one that can be read again.
+  /// Another reading of a replayable body.
   func again() -> BodyTap { BodyTap(body, slot, inspector, of: response) }
 
   func next() async throws -> Data? {

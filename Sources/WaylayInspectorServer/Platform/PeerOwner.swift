@@ -2,14 +2,15 @@
   import Foundation
   import NIOCore
 
-  /// Whose process is at the other end of a connection on the loopback address.
+  /// The user that owns the peer of a loopback connection.
   enum PeerOwner {
-    /// Whether it is one of this user's. On Linux the kernel knows, and what it does not answer nobody else does; no other
-    /// system is asked.
+    /// Whether the peer belongs to this user. On Linux the kernel reports it, and a missing report means no; other
+    /// systems have no such check.
     static func isThisUser(_ peer: SocketAddress, own: SocketAddress) -> Bool {
       #if os(Linux)
-        // sock_diag(7): a question for one socket, and the kernel's answer. The sizes and places are those of
-        // `inet_diag_req_v2` and `inet_diag_msg` behind a `nlmsghdr`. A socket of IPv6 that speaks IPv4 is found too.
+        // sock_diag(7): a query for one socket, and the kernel's reply. The sizes and offsets are those of
+        // `inet_diag_req_v2` and `inet_diag_msg` after a `nlmsghdr`. The query also finds an IPv6 socket that speaks
+        // IPv4.
         let question =
           number(UInt32(72)) + number(UInt16(20)) + number(UInt16(1)) + number(UInt64(0))
           + [UInt8(AF_INET), UInt8(IPPROTO_TCP), 0, 0] + number(UInt32.max)
@@ -26,7 +27,7 @@
         let (user, file) = answer.withUnsafeBytes {
           ($0.load(fromByteOffset: 80, as: UInt32.self), $0.load(fromByteOffset: 84, as: UInt32.self))
         }
-        // One that nobody has open any more has no file.
+        // A socket without an open descriptor has no inode.
         return user == geteuid() && file != 0
       #else
         return true
@@ -37,7 +38,7 @@
       withUnsafeBytes(of: number) { Array($0) }
     }
 
-    /// An address of IPv4 in the place of one of either kind.
+    /// An IPv4 address, padded to the length of either family.
     private static func address(_ address: SocketAddress) -> [UInt8] {
       let bytes = (address.ipAddress ?? "").split(separator: ".").compactMap { UInt8($0) }
       return bytes + [UInt8](repeating: 0, count: 16 - bytes.count)

@@ -2,7 +2,7 @@ import Foundation
 
 /// `getaddrinfo` (RFC 3493, section 6.1).
 enum SystemLookup {
-  // Only glibc declares an enumeration here.
+  // glibc declares `SOCK_STREAM` as an enumeration.
   #if canImport(Darwin) || canImport(Musl) || canImport(Android)
     private static let stream = SOCK_STREAM
   #else

@@ -73,11 +73,7 @@ package enum MessageDigest {
   ///
   /// Statements, because as one expression this is more than the type checker takes where it knows Apple's names.
   private static func words(of block: [UInt8]) -> [UInt32] {
-    stride(from: 0, to: block.count, by: 4).map { start in
-      var word: UInt32 = 0
-      for byte in block[start..<start + 4] { word = word << 8 | UInt32(byte) }
-      return word
-    }
+    stride(from: 0, to: block.count, by: 4).map { block[$0..<$0 + 4].reduce(0) { $0 << 8 | UInt32($1) } }
   }
 
   private static func rotatedLeft(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }

@@ -256,16 +256,11 @@ package struct JSONWriter {
   }
 
   package mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
-    self.name(name)
-    write(&self)
-  }
-
-  /// The name of the member whose value is next.
-  private mutating func name(_ name: String) {
     separate()
     text(name)
     bytes.append(UInt8(ascii: ":"))
     if isPretty { bytes.append(UInt8(ascii: " ")) }
+    write(&self)
   }
 
   package mutating func member(_ name: String, _ value: String) { member(name) { $0.text(value) } }
@@ -291,20 +286,8 @@ package struct JSONWriter {
     case .bool(let isTrue): raw(isTrue ? "true" : "false")
     case .number(let digits): raw(digits)
     case .string(let string): text(string)
-    case .array(let values):
-      open("[")
-      for value in values {
-        separate()
-        self.value(value)
-      }
-      close("]")
-    case .object(let members):
-      open("{")
-      for member in members {
-        name(member.name)
-        self.value(member.value)
-      }
-      close("}")
+    case .array(let values): array(values) { $1.value($0) }
+    case .object(let members): object { json in for member in members { json.member(member.name, member.value) } }
     }
   }
 

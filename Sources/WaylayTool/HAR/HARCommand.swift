@@ -33,17 +33,12 @@
         let (count, report) = try HARFile(file).write(to: target, secrets.redaction)
         guard !target.isStandardOutput else { return }
         if common.json {
-          try Output.json(Report(entries: count, output: output, redacted: report.places))
+          let members: JSONLiteral = ["entries": count, "output": output, "redacted": report.places]
+          try Output.json(members.jsonValue)
         } else {
           try Output.line("\(count) entr\(count == 1 ? "y" : "ies") in \(output).")
           for line in report.description.split(separator: "\n") { try Output.line(String(line)) }
         }
-      }
-
-      private struct Report: Encodable {
-        let entries: Int
-        let output: String
-        let redacted: Int
       }
     }
 
@@ -125,23 +120,10 @@
         }
         try put((count == 0 ? "" : "\n") + text + "\n")
         count += 1
-        try json?.append([name: JSONText.text(text), "entry": .number(number)])
+        try json?.append([name: JSONValue(text), "entry": JSONValue(number)])
       }
       try json?.end(["count": count, "leftOut": leftOut])
       return (count, all, leftOut)
-    }
-
-    private enum JSONText: Encodable {
-      case text(String)
-      case number(Int)
-
-      func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .text(let text): try container.encode(text)
-        case .number(let number): try container.encode(number)
-        }
-      }
     }
   }
 

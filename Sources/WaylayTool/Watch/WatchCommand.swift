@@ -53,18 +53,14 @@
 
     private func say(_ page: URL, shown: Int, leftOut: Int) throws {
       guard !common.json else {
-        return try Output.json(Ready(event: "ready", page: page.absoluteString, exchanges: shown, leftOut: leftOut))
+        let members: JSONLiteral = [
+          "event": "ready", "page": page.absoluteString, "exchanges": shown, "leftOut": leftOut,
+        ]
+        return try Output.json(members.jsonValue)
       }
       try Output.line("The page: \(page.absoluteString)")
       let rest = leftOut > 0 ? "; \(leftOut) older ones are left out, see --keep" : ""
       try Output.line("\(shown) exchange\(shown == 1 ? "" : "s")\(rest). Ctrl-C ends it.")
-    }
-
-    private struct Ready: Encodable {
-      let event: String
-      let page: String
-      let exchanges: Int
-      let leftOut: Int
     }
   }
 #endif

@@ -220,9 +220,12 @@ extension AtomicFile {
       _ link: String, in folder: String, _ path: String, _ calls: Calls
     ) throws(SystemError) -> Bool {
       guard let place = try calls.status(path, { fstatat(AT_FDCWD, folder, $0, 0) }),
-        mode_t(place.st_mode) & (S_ISVTX | S_IWOTH) == S_ISVTX | S_IWOTH,
-        let status = try calls.status(path, { fstatat(AT_FDCWD, link, $0, AT_SYMLINK_NOFOLLOW) })
+        mode_t(place.st_mode) & (S_ISVTX | S_IWOTH) == S_ISVTX | S_IWOTH
       else { return true }
+      // Another user's link may have been removed or replaced since it was read.
+      guard let status = try calls.status(path, { fstatat(AT_FDCWD, link, $0, AT_SYMLINK_NOFOLLOW) }),
+        mode_t(status.st_mode) & S_IFMT != S_IFREG
+      else { return false }
       return status.st_uid == geteuid() || status.st_uid == place.st_uid
     }
 

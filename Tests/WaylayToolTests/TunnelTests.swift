@@ -124,6 +124,20 @@
       }
     }
 
+    @Test("a command has no descriptor of the tunnel, and fails as it does where SIGCHLD is ignored")
+    func descriptors() async throws {
+      try await Tool.with { waylay in
+        let end = try await script(
+          waylay,
+          """
+          "$0" tunnel --watch --route $route -- bash -c 'ls -l /proc/$$/fd >"$0"' "$dir/open" 2>/dev/null
+          grep -c -e socket: -e anon_inode "$dir/open"
+          (trap "" CHLD; exec "$0" tunnel --route $route -- false); echo "status $?"
+          """, 9)
+        #expect(end.output == "0\nstatus 1\n", "\(end)")
+      }
+    }
+
     @Test(
       "standard error that is closed, full or unread changes no status",
       arguments: ["2>&-", "2>/dev/full", "2> >(exec true)"])

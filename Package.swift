@@ -12,8 +12,8 @@ let libraries: [Target] = [
     name: "Waylay", dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"], path: ".",
     exclude: [
       "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "Internals", "LICENSE", "README.md",
-      "SECURITY.md",
-      "Scripts", "Sources/CWaylayCurl", "Sources/CWaylaySQLite", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase",
+      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/CWaylaySQLite", "Sources/WaylayArchive",
+      "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase",
       "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
       "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
       "Sources/WaylayTesting", "Sources/WaylayTool", "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
@@ -38,8 +38,7 @@ let libraries: [Target] = [
     ]),
   // The format alone: what reads and writes archives of traffic needs no other package.
   module("WaylayHAR", needs: ["WaylayBase"]),
-  module(
-    "WaylayHosts", needs: ["WaylayCore", "HTTPTypes", "Logging", "OrderedCollections"]),
+  module("WaylayHosts", needs: ["WaylayCore", "HTTPTypes", "Logging", "OrderedCollections"]),
   // Scripts/page.sh puts the page into a Swift file: a library then has it without a bundle.
   module(
     "WaylayInspector", needs: ["WaylayCore", "WaylayHAR", "WaylayRecording", "DequeModule", "Logging"],
@@ -75,11 +74,9 @@ let libraries: [Target] = [
 
 /// Targets without a product of their own, and the program.
 let modules: [Target] = [
-  // The functions of libcurl, found at run time: no header and no library is needed to build it. Empty on Apple platforms.
+  // The functions of libcurl and SQLite, found at run time: the build needs no header and no library. Empty on Apple platforms.
   .target(name: "CWaylayCurl"),
-  // The same for SQLite.
   .target(name: "CWaylaySQLite"),
-  // What every module needs, with no dependency.
   module("WaylayBase"),
   // Messages of the core as entries of an HTTP archive, and back, and how two recordings differ in shape.
   module("WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
@@ -91,15 +88,12 @@ let modules: [Target] = [
       "WaylayMocks", "WaylayRecording", "WaylayTunnel", "Logging",
     ],
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
-
-  // For tests, examples and harnesses:
   // Says how many tests run at a time, before Testing asks.
   .target(name: "CTestWidth", path: "Tests/Support/CTestWidth"),
   // SQLite's files on a disk of the tests.
   .target(name: "CTestVFS", path: "Tests/Support/CTestVFS"),
   // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
   .target(name: "CLyingResolver", path: "Tests/Support/CLyingResolver"),
-  // Hijackers of every kind on loopback.
   module("HijackLab", in: "Tests/Support", needs: ["TestOrigin"]),
   // Calls to the system that fail, and a disk that loses what was not synchronized.
   module("StoreFaults", in: "Tests/Support", needs: ["CTestVFS", "WaylayArchive", "WaylayCore"]),
@@ -133,10 +127,8 @@ let programs: [Target] = [
     "archive-torture", in: "Tests/Harnesses", needs: ["StoreFaults", "WaylayArchive", "WaylayCore", "ArgumentParser"]),
   program("exits", in: "Tests/Harnesses", needs: ["TestOrigin", "WaylayCore", "ArgumentParser"]),
   program("inspector-sizes", in: "Tests/Harnesses", needs: ["WaylayCore", "WaylayInspector", "ArgumentParser"]),
-  // A plain URLSession, for what carries it without its knowing.
   program("plain-session", in: "Tests/Harnesses"),
   program("stress", in: "Tests/Harnesses", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
-  // Three requests, for a debugger to follow the third.
   program("walk", in: "Tests/Harnesses", needs: ["TestOrigin", "WaylayCore"]),
 ]
 
@@ -201,8 +193,7 @@ let package = Package(
     .trait(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
-    .trait(
-      name: "Cryptography", description: "Encrypted archives, by swift-crypto"),
+    .trait(name: "Cryptography", description: "Encrypted archives, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
     .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
     .trait(

@@ -12,7 +12,7 @@ let libraries: [Target] = [
     name: "Waylay", dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"], path: ".",
     exclude: [
       "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "Internals", "LICENSE", "README.md",
-      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/CWaylaySQLite", "Sources/WaylayArchive",
+      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive",
       "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase",
       "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
       "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
@@ -21,8 +21,7 @@ let libraries: [Target] = [
   module(
     "WaylayArchive",
     needs: [
-      .target(name: "CWaylaySQLite", condition: .when(platforms: [.linux, .android])), "WaylayCore",
-      "DequeModule", "HTTPTypes", "Logging", "OrderedCollections",
+      "WaylayCore", "DequeModule", "HTTPTypes", "Logging", "OrderedCollections",
     ],
     guarded: ["Cryptography": ["Crypto"], "StructuredFields": ["RawStructuredFieldValues"]]),
   module(
@@ -74,9 +73,8 @@ let libraries: [Target] = [
 
 /// Targets without a product of their own, and the program.
 let modules: [Target] = [
-  // The functions of libcurl and SQLite, found at run time: the build needs no header and no library. Empty on Apple platforms.
+  // The functions of libcurl, found at run time: the build needs no header and no library. Empty on Apple platforms.
   .target(name: "CWaylayCurl"),
-  .target(name: "CWaylaySQLite"),
   module("WaylayBase"),
   // Messages of the core as entries of an HTTP archive, and back, and how two recordings differ in shape.
   module("WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),

@@ -88,13 +88,11 @@ let modules: [Target] = [
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
   // Says how many tests run at a time, before Testing asks.
   .target(name: "CTestWidth", path: "Tests/Support/CTestWidth"),
-  // SQLite's files on a disk of the tests.
-  .target(name: "CTestVFS", path: "Tests/Support/CTestVFS"),
   // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
   .target(name: "CLyingResolver", path: "Tests/Support/CLyingResolver"),
   module("HijackLab", in: "Tests/Support", needs: ["TestOrigin"]),
   // Calls to the system that fail, and a disk that loses what was not synchronized.
-  module("StoreFaults", in: "Tests/Support", needs: ["CTestVFS", "WaylayArchive", "WaylayCore"]),
+  module("StoreFaults", in: "Tests/Support", needs: ["WaylayArchive", "WaylayCore"]),
   module(
     "TestOrigin", in: "Tests/Support",
     needs: [

@@ -74,7 +74,7 @@ struct Victim: AsyncParsableCommand {
     case .create, .write, .makeDirectory, .rename: [ENOSPC, EDQUOT, EIO, EINTR, EROFS]
     case .read, .status: [EIO, EINTR, ENOMEM]
     case .synchronize, .truncate, .remove, .setMode: [EIO, ENOSPC, EINTR]
-    case .lock, .sharedMemory: [EINTR, ENOLCK]
+    case .lock: [EINTR, ENOLCK]
     }
   }
 

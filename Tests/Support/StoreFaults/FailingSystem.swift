@@ -5,8 +5,8 @@ package import WaylayArchive
 package final class FailingSystem: SystemCalls {
   /// A call that can fail. Those that cannot (`close`, giving back a lock) are not among them.
   package enum Call: String, CaseIterable, Sendable {
-    case open, create, status, read, write, truncate, setMode, synchronize, lock, sharedMemory, names, makeDirectory,
-      remove, rename
+    case open, create, status, read, write, truncate, setMode, synchronize, lock, names, makeDirectory, remove,
+      rename
   }
 
   /// What becomes of a call.
@@ -32,9 +32,9 @@ package final class FailingSystem: SystemCalls {
     self.decide = decide
   }
 
-  /// Whether the call shall be a short one. Those of SQLite's VFS that are none of a store's begin here as well.
+  /// Whether the call shall be a short one.
   @discardableResult
-  package func begin(_ call: Call) throws(SystemError) -> Bool {
+  private func begin(_ call: Call) throws(SystemError) -> Bool {
     switch decide(call) {
     case .error(let code): throw SystemError(call == .lock ? "flock" : call.rawValue, code: code)
     case .short: true
@@ -94,16 +94,6 @@ package final class FailingSystem: SystemCalls {
       throw error
     }
     try system.synchronize(file, isDirectory: isDirectory)
-  }
-
-  package func synchronizeAll(_ file: Int32) throws(SystemError) {
-    do throws(SystemError) {
-      try begin(.synchronize)
-    } catch {
-      (system as? ModelDisk)?.fail(synchronizing: nil)
-      throw error
-    }
-    try (system as? ModelDisk)?.synchronizeAll(file)
   }
 
   package func lock(_ file: Int32) throws(SystemError) {

@@ -43,8 +43,7 @@ struct FaultRun: Sendable {
     case .truncate: [EIO, EROFS, EINTR].map { .error($0) }
     case .setMode: [EPERM, EIO].map { .error($0) }
     case .synchronize: [EIO, ENOSPC, EDQUOT].map { .error($0) }
-    case .lock: [EWOULDBLOCK, EINTR, ENOLCK, EIO].map { .error($0) }
-    case .sharedMemory: [EINTR, EIO, ENOMEM, EAGAIN].map { .error($0) }
+    case .lock: [EWOULDBLOCK, EINTR, ENOLCK].map { .error($0) }
     case .names: [EIO, EMFILE, EACCES].map { .error($0) }
     case .makeDirectory: [ENOSPC, EACCES, EROFS, EDQUOT].map { .error($0) }
     case .remove: [EIO, EACCES, EROFS].map { .error($0) }

@@ -61,7 +61,7 @@ public struct Scenario: Sendable {
 extension Scenario {
   /// All scenarios; those of the network use `origin`.
   public static func all(_ origin: TestOrigin) -> [Scenario] {
-    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + inspected() + interceptors()
+    answered() + mocked() + direct() + archive() + archiveStore() + inspected() + interceptors()
       + network(origin)
       + hosts(origin)
   }

@@ -19,7 +19,7 @@ struct CacheRequest: Sendable {
   /// `Cache-Control`, all lines joined.
   private(set) var cacheControl: String?
   private var pragma: String?
-  private(set) var directives = RequestDirectives(cacheControl: nil, pragma: nil)
+  private(set) var directives = RequestDirectives()
   private(set) var ifNoneMatch: String?
   private(set) var ifModifiedSince: String?
   private(set) var ifRange: String?
@@ -36,7 +36,9 @@ struct CacheRequest: Sendable {
     self.fields = fields
     self.cachePolicy = cachePolicy
     for field in fields { read(field.name.canonicalName, field.value) }
-    directives = RequestDirectives(cacheControl: cacheControl, pragma: pragma)
+    if cacheControl != nil || pragma != nil {
+      directives = RequestDirectives(cacheControl: cacheControl, pragma: pragma)
+    }
   }
 
   private mutating func read(_ name: String, _ value: String) {

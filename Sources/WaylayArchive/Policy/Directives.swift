@@ -10,6 +10,8 @@ struct RequestDirectives: Hashable, Sendable {
   var maxStale: Int64?
   var staleIfError: Int64?
 
+  init() {}
+
   /// - Parameters:
   ///   - cacheControl: The value of `Cache-Control`, lines joined; `nil` if absent.
   ///   - pragma: The value of `Pragma`. It applies only without `Cache-Control` (RFC 9111, section 5.4).

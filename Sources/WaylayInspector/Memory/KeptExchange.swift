@@ -71,11 +71,18 @@ final class KeptExchange: Sendable {
     (requestFields, self.trailers) = (request.headers.count, trailers.count)
 
     var texts = PackedTexts()
-    // In the order of ``Part``.
-    for text in [
-      request.method, request.url, request.httpVersion, response.statusText, response.httpVersion,
-      entry.serverAddress ?? "", exchange.failure?.message ?? "", entry.comment ?? "",
-    ] { texts.add(text) }
+    for part in Part.allCases {
+      switch part {
+      case .method: texts.add(request.method)
+      case .url: texts.add(request.url)
+      case .requestVersion: texts.add(request.httpVersion)
+      case .statusText: texts.add(response.statusText)
+      case .responseVersion: texts.add(response.httpVersion)
+      case .address: texts.add(entry.serverAddress ?? "")
+      case .error: texts.add(exchange.failure?.message ?? "")
+      case .comment: texts.add(entry.comment ?? "")
+      }
+    }
     for field in request.headers + response.headers + trailers {
       texts.add(field.name)
       texts.add(field.value)

@@ -29,7 +29,7 @@ package struct Waiters: Sendable {
 }
 
 extension Locked {
-  /// Changes the state, and wakes those who wait for that.
+  /// Changes the state, and resumes the waiting tasks.
   @discardableResult
   package func change<Result>(
     waking waiters: WritableKeyPath<State, Waiters>, _ change: (inout State) -> Result

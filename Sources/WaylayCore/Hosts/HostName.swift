@@ -56,7 +56,7 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HostName {
-  /// Whether a text is a name in the form that is wanted, as nearly all are; others have to be looked at more closely.
+  /// Whether a text is a name in normalized form, as most names are; any other text needs the slow path.
   static func isFolded(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in

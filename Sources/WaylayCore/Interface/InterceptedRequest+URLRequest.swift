@@ -77,9 +77,9 @@ extension InterceptedRequest {
     var url: URL
     var fields: HTTPFields
     var options: Options
-    /// The request of the loading system that they were made from, with what has no name here.
+    /// The loading system's request that the parts were made from, with the properties that no part represents.
     var source: URLRequest?
-    /// What the loading system's request has that no HTTP message can have: sending it fails.
+    /// A property of the loading system's request that an HTTP message cannot express: sending the request fails.
     var defect: Defect?
   }
 }

@@ -38,7 +38,7 @@ public struct InterceptedRequest: Sendable {
     var observer: TransportObserver?
   }
 
-  /// What the loading system's request has, too.
+  /// The parts that the loading system's request has, too. A change drops the projection.
   var parts: Parts {
     _read { yield storage.value.parts }
     _modify {

@@ -24,7 +24,7 @@ public struct InterceptedResponse: Sendable {
     var head: HTTPURLResponse?
   }
 
-  /// The content, for a change of what the app's head has, too.
+  /// The content; a change drops the head that was made from it.
   private var content: Content {
     _read { yield storage.value }
     _modify {

@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Waylay", package: "waylay"),
         .product(name: "WaylayArchive", package: "waylay"),
+        .product(name: "WaylayCore", package: "waylay"),
         .product(name: "WaylayInspector", package: "waylay"),
         .product(name: "WaylayInterceptors", package: "waylay"),
       ]),

@@ -1,5 +1,6 @@
 import Foundation
 import Waylay
+@_spi(Benchmarks) import WaylayCore
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -16,6 +17,10 @@ extension Scenario {
     }
     return [
       mock("mock: one stub", against: floor, stubs(1, matchAt: 0)),
+      mock(
+        "mock: one stub with a closure", against: floor,
+        [Stub(.get, Answer.url) { _ in .data(Answer.body, type: "application/json") }.optional]),
+      unwaited("mock: one stub, where cancelling does not wait (P27)", against: floor),
       session("mock: a dictionary by hand", against: floor, .floor(DictionaryProtocol.self)),
     ] + many + [
       mock(
@@ -84,6 +89,15 @@ extension Scenario {
       guard data == Answer.body else { throw URLError(.cannotDecodeContentData) }
       if count.next() % 1024 == 0 { mock.reset() }
     }
+  }
+
+  /// The same stub as with a Foundation whose callers need no protection from their cancellation.
+  private static func unwaited(_ name: String, against reference: String) -> Scenario {
+    var scenario = mock(name, against: reference, stubs(1, matchAt: 0))
+    #if canImport(FoundationNetworking)
+      scenario.surrounding = { InterceptorRegistry.assume(cancellationWaits: $0 ? false : nil) }
+    #endif
+    return scenario
   }
 
   /// What a request costs that no stub is for, and that goes on to an interceptor which answers it.

@@ -37,11 +37,16 @@ public struct Scenario: Sendable {
     return scenario
   }
 
+  /// Called with `true` before a batch and with `false` after it.
+  var surrounding: @Sendable (_ begins: Bool) -> Void = { _ in }
+
   /// Whether it takes so long that a batch is a single one.
   public private(set) var isLarge = false
 
   /// Does it so many times, so many at once.
   public func run(_ count: Int, inFlight: Int) async throws {
+    surrounding(true)
+    defer { surrounding(false) }
     if inFlight > 1, let batch { return try await batch(count, inFlight) }
     if inFlight == 1 {
       for _ in 0..<count { try await load() }

@@ -67,6 +67,10 @@ final class Load: Sendable {
   var installation: Installation { ownership.installation }
   var registry: InterceptorRegistry { ownership.installation.registry }
 
+  func transport(for url: URL?) throws -> any Transport {
+    try installation.transport(for: url, delegate?.transports)
+  }
+
   /// The name of the innermost interceptor that is running.
   var activeInterceptor: String? { state.withLock { $0.innermost }?.interceptor.name }
 }
@@ -82,6 +86,9 @@ protocol LoadDelegate: Sendable {
   /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to
   /// ask.
   var delegateID: ObjectIdentifier? { get throws }
+
+  /// The transports of the load's session; `nil` for those of its installation.
+  var transports: Installation.Transports? { get }
 
   /// A transport has sent so many bytes of a request's body, from its beginning.
   func sent(_ total: Int64)

@@ -177,7 +177,7 @@ extension InterceptorChain {
     /// - Throws: `WaylayError.registryInvalidated`.
     package func transport(for url: URL) throws -> (any Transport)? {
       guard case .turn(let turn) = target else { return nil }
-      return try turn.load.installation.transport(for: url)
+      return try turn.load.transport(for: url)
     }
 
     /// Sets the error for the case that the load's own timeout expires while the interceptor works: it can tell what
@@ -210,7 +210,7 @@ extension Load {
     )
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
-    let transport = try installation.transport(for: request.url)
+    let transport = try transport(for: request.url)
     if installation.givenTransport != nil, registry.security.demands(for: request.url) != nil {
       throw TransportSecurity.incapable("a transport that was given to the registry", of: request)
     }

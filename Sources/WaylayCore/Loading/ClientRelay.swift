@@ -107,7 +107,7 @@ final class ClientRelay: Sendable {
   /// Fails the load from outside: a timeout, or the registry's end.
   private func abort(_ error: WaylayError) {
     let failure = load.urlError(for: error)
-    post([.failed(failure)])
+    post([.failed(failure)], inChain: false)
     endTask(failure)
   }
 
@@ -119,8 +119,9 @@ final class ClientRelay: Sendable {
     load.end(error: error)
   }
 
-  private func post(_ events: [Event]) {
-    schedule { state in
+  /// - Parameter inChain: Whether this is the chain's own task, which may wait for the client's queue.
+  private func post(_ events: [Event], inChain: Bool = true) {
+    schedule(isLast: inChain && events.last?.isTerminal == true) { state in
       guard !state.isClosed else { return }
       if state.events.isEmpty { state.events = events } else { state.events += events }
       state.isClosed = events.last?.isTerminal == true
@@ -128,14 +129,15 @@ final class ClientRelay: Sendable {
   }
 
   /// Changes the state, and has the client's queue deliver what it may now, if that is not on its way.
-  private func schedule(_ change: (inout State) -> Void = { _ in }) {
+  private func schedule(isLast: Bool = false, _ change: (inout State) -> Void = { _ in }) {
     let isNeeded = state.withLock { state in
       change(&state)
       guard state.phase == .idle, !state.isPaused, !state.events.isEmpty else { return false }
       state.phase = .scheduled
       return true
     }
-    if isNeeded { client.schedule { self.drain() } }
+    guard isNeeded else { return }
+    if isLast { client.conclude { self.drain() } } else { client.schedule { self.drain() } }
   }
 
   private func drain() {
@@ -216,13 +218,14 @@ final class ClientRelay: Sendable {
       // Only the last chunk reaches a task with a completion handler (P3).
       var whole = Data()
       client.collect()
-      post([.response(head)])
+      let first = [Event.response(head)]
+      if !client.tellsAtOnce { post(first) }
       while let chunk = try await body.next() {
         whole.append(chunk)
         client.received(chunk)
         await ready()
       }
-      return post(whole.isEmpty ? [.finished] : [.data(whole), .finished])
+      return post((client.tellsAtOnce ? first : []) + (whole.isEmpty ? [.finished] : [.data(whole), .finished]))
     }
     post([.response(head)])
     while let chunk = try await body.next() {

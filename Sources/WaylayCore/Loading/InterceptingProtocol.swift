@@ -36,7 +36,7 @@ class InterceptingProtocol: PlatformProtocol {
     guard let request = task.currentRequest else { return false }
     guard task is URLSessionWebSocketTask else { return canInit(with: request) }
     if let installation, installation.isOurs?(request) ?? true, mustRefuse(webSocket: request, in: installation) {
-      PlatformClient.leavingQueue { task.cancel() }
+      PlatformClient.cancel(task)
     }
     return false
   }
@@ -59,11 +59,12 @@ class InterceptingProtocol: PlatformProtocol {
     // The app resumed the task twice, and the load that the first time began is over (P16).
     guard !hasStarted else { return }
     hasStarted = true
+    PlatformClient.begin(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !isCancelled else { return }
     // Code that waits for a message learns that a WebSocket task has ended by its cancellation alone: no call to the
     // client reaches it.
-    if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
+    if let task, task is URLSessionWebSocketTask { return PlatformClient.cancel(task) }
     // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would
     // be opened.
     if ownership == nil, let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket {

@@ -7,8 +7,7 @@ extension URLSessionConfiguration {
   /// let session = URLSession(configuration: .default.intercepted(by: registry))
   /// ```
   ///
-  /// Each call makes its own installation: two sessions with different registries never interfere, even with equal
-  /// requests. `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request,
+  /// Two sessions with different registries never interfere, even with equal requests. `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request,
   /// and its transport leads through the one before. Protocol classes already in the configuration are still asked
   /// before the network.
   ///
@@ -30,11 +29,39 @@ extension URLSessionConfiguration {
       "The requests of a background session cannot be intercepted: they would go out without this registry's chains. Use "
         + "a configuration without an identifier.")
     let copy = copied
-    // The installation keeps the copy itself, so that what is set on it from now on counts.
-    let protocolClass = registry.makeProtocolClass(configuration: copy, followsSessions: true)
+    let protocolClass = registry.protocolClass(for: copy)
     copy.protocolClasses = [protocolClass] + (copy.protocolClasses ?? [])
     PlatformClient.adjust(copy)
     return copy
+  }
+}
+
+/// What can be intercepted with the Foundation in the process.
+public struct InterceptionReport: Sendable, Hashable, CustomStringConvertible {
+  /// Whether loads of sessions are intercepted. Otherwise they fail with `WaylayError.foundationChanged`.
+  public let canIntercept: Bool
+  /// What is lost, one clause for each loss; empty when all is as expected.
+  public let losses: [String]
+
+  /// The report in a line.
+  public var description: String {
+    guard canIntercept else { return "loads of sessions cannot be intercepted with this version of Foundation" }
+    guard !losses.isEmpty else { return "loads of sessions are intercepted" }
+    return "loads of sessions are intercepted, but with this version of Foundation "
+      + losses.joined(separator: "; ")
+  }
+
+  private static let isLogged = Locked(false)
+
+  /// Tells a registry's logger, unless it was told to one before, or nothing is lost.
+  static func logOnce(to registry: InterceptorRegistry) {
+    let isFirst = isLogged.withLock { isLogged in
+      defer { isLogged = true }
+      return !isLogged
+    }
+    guard isFirst else { return }
+    let report = InterceptorRegistry.interceptionReport
+    if !report.canIntercept || !report.losses.isEmpty { registry.complain("\(report)") }
   }
 }
 
@@ -45,11 +72,16 @@ extension InterceptorRegistry {
   /// guard InterceptorRegistry.canIntercept else { fatalError("pin the toolchain, or update Waylay") }
   /// ```
   ///
+  /// The short form of ``interceptionReport``, which names what is lost where not all is as expected.
+  public static var canIntercept: Bool { interceptionReport.canIntercept }
+
+  /// What can be intercepted with this version of Foundation.
+  ///
   /// On Linux a chain needs things of a task that are not public. Where they are stored in another way than expected,
-  /// they are found by reflection; where they are gone, this is `false`, and loads of intercepted sessions fail with
-  /// `WaylayError.foundationChanged`. What only a task of a session shows is known after the first load. Direct loads
-  /// need none of it. Always `true` on Apple platforms.
-  public static var canIntercept: Bool { PlatformClient.canIntercept }
+  /// they are found by reflection; where they are gone, the report says what goes with them. The first registry that is
+  /// installed logs the losses, once. What only a task of a session shows is known after the first load. Direct loads
+  /// need none of it. Nothing is ever lost on Apple platforms.
+  public static var interceptionReport: InterceptionReport { PlatformClient.report }
 
   /// A protocol class for `configuration.protocolClasses`, for code that sets them itself.
   ///
@@ -58,6 +90,20 @@ extension InterceptorRegistry {
   /// uses the session's configuration.
   public var protocolClass: URLProtocol.Type {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
+  }
+
+  /// The class for sessions that are made from a configuration: one for all configurations that give requests the same
+  /// before their session is known, where a load knows its session, else one for each.
+  fileprivate func protocolClass(for configuration: URLSessionConfiguration) -> URLProtocol.Type {
+    let context = LoadContext(configuration)
+    let key = ClassKey(fields: context.additionalFields, cachePolicy: context.cachePolicy.rawValue)
+    if PlatformClient.knowsSession, let known = state.withLock({ $0.classes[key] }) { return known }
+    // The installation keeps the configuration itself, so that what is set on it from now on counts.
+    let made = makeProtocolClass(configuration: configuration, followsSessions: true)
+    return state.withLock { state in
+      if PlatformClient.knowsSession { state.classes[key] = made }
+      return made
+    }
   }
 
   func makeProtocolClass(
@@ -69,6 +115,8 @@ extension InterceptorRegistry {
     if configuration.identifier != nil {
       complain("a background session's requests are not intercepted: use a configuration without an identifier")
     }
+    PlatformClient.prepare()
+    InterceptionReport.logOnce(to: self)
     let protocolClass = ProtocolClasses.make(for: installation)
     installation.core.protocolClass.withLock { $0 = protocolClass }
     let isInvalidated = state.withLock { state in

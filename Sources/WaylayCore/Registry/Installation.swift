@@ -1,18 +1,14 @@
 import Foundation
 
-/// One place a registry is installed in: a session configuration, or a direct load.
+/// One place a registry is installed in: session configurations with equal header fields, or a direct load.
 ///
-/// It knows whose loads these are (the context) and has one transport for all of them.
+/// It knows whose loads these are (the context). The sessions that were made from one configuration have one transport.
 final class Installation: Sendable {
   fileprivate struct State {
     /// Whose settings count where no session is known, once somebody has asked.
     var context: LoadContext?
     /// What was found out of each session.
-    var sessions: [ObjectIdentifier: SessionContext] = [:]
-    var transport: (any Transport)?
-    /// For what is neither `http` nor `https`, which the system may know.
-    var session: URLSessionTransport?
-    var isInvalidated = false
+    var sessions: [ObjectIdentifier: Session] = [:]
   }
 
   let registry: InterceptorRegistry
@@ -27,7 +23,8 @@ final class Installation: Sendable {
     let challenges = ChallengeCoordinator()
     /// Its protocol class; none for a direct load.
     let protocolClass = Locked<URLProtocol.Type?>(nil)
-    fileprivate let configuration: Locked<URLSessionConfiguration>
+    /// Those of the configuration that it was made with.
+    let transports: Transports
     /// Whether the settings are those of the session that a load comes from.
     fileprivate let followsSessions: Bool
     fileprivate let state = Locked(State())
@@ -52,7 +49,7 @@ final class Installation: Sendable {
     isOurs: (@Sendable (URLRequest) -> Bool)? = nil, transport: (any Transport)? = nil
   ) {
     self.registry = registry
-    core = Core(configuration: Locked(configuration), followsSessions: followsSessions)
+    core = Core(transports: Transports(configuration), followsSessions: followsSessions)
     self.isOurs = isOurs
     givenTransport = transport ?? registry.transport
   }
@@ -61,78 +58,60 @@ final class Installation: Sendable {
   var context: LoadContext {
     core.state.withLock { state in
       if let context = state.context { return context }
-      let context = core.configuration.withLock { LoadContext($0, limits: registry.limits) }
+      let context = core.transports.configuration.withLock { LoadContext($0, limits: registry.limits) }
       state.context = context
       return context
     }
   }
 
-  /// Whose load it is: an app may have changed a setting of the configuration between the first session and another
-  /// one, or copied it.
-  func context(of session: URLSession) -> LoadContext {
-    guard core.followsSessions else { return context }
+  /// Whose load it is, and the transports of its session: an app may have changed a setting of the configuration
+  /// between the first session and another one, or copied it, and other configurations may have this installation.
+  func settings(of session: URLSession) -> (context: LoadContext, transports: Transports) {
+    guard core.followsSessions else { return (context, core.transports) }
     let key = ObjectIdentifier(session)
-    func known(in state: State) -> LoadContext? {
+    func known(in state: State) -> Session? {
       // An identity may come back once its session is gone.
-      guard let known = state.sessions[key], known.session === session else { return nil }
-      return known.context
+      state.sessions[key].flatMap { $0.session === session ? $0 : nil }
     }
-    if let known = core.state.withLock({ known(in: $0) }) { return known }
+    if let known = core.state.withLock({ known(in: $0) }) { return (known.context, known.transports) }
     let common = context
-    let (context, isNew) = core.state.withLock { state in
+    let configuration = session.configuration
+    let (found, isNew) = core.state.withLock { state in
       if let known = known(in: state) { return (known, false) }
-      let own = LoadContext(session.configuration, limits: registry.limits)
-      let context = own.hasSameSettings(as: common) ? common : own
+      let own = LoadContext(configuration, limits: registry.limits)
       state.sessions = state.sessions.filter { $0.value.session != nil }
-      state.sessions[key] = SessionContext(session: session, context: context)
-      return (context, true)
+      let transports =
+        isOurs != nil
+        ? core.transports
+        : state.sessions.values.first { $0.transports.serves(configuration) }?.transports ?? Transports(configuration)
+      let found = Session(
+        session: session, context: own.hasSameSettings(as: common) ? common : own, transports: transports)
+      state.sessions[key] = found
+      return (found, true)
     }
-    if isNew { PlatformClient.onRelease(of: session) { [weak self] in self?.restIfUnused() } }
-    return context
+    if isNew { PlatformClient.onRelease(of: session) { [weak self] in self?.restIfUnused(found.transports) } }
+    return (found.context, found.transports)
   }
 
-  /// A session is gone. With the last of them goes what is kept for their next load; another session may still be made.
-  private func restIfUnused() {
-    let transport = core.state.withLock { state in
+  /// A session is gone. With the last that was made from its configuration goes what is kept for their next load;
+  /// another may still be made.
+  private func restIfUnused(_ transports: Transports) {
+    let isUsed = core.state.withLock { state in
       state.sessions = state.sessions.filter { $0.value.session != nil }
-      return state.sessions.isEmpty ? state.transport : nil
+      return state.sessions.values.contains { $0.transports === transports }
     }
-    PlatformTransport.rest(transport)
+    if !isUsed { transports.rest() }
   }
 
-  fileprivate struct SessionContext {
+  fileprivate struct Session {
     weak var session: URLSession?
     let context: LoadContext
+    let transports: Transports
   }
 
-  /// The configuration for what lies beneath: without this installation's own protocol class.
-  private func innerConfiguration() -> URLSessionConfiguration {
-    let inner = core.configuration.withLock { $0.copied }
-    let own = core.protocolClass.withLock { $0 }
-    inner.protocolClasses?.removeAll { $0 == own }
-    return inner
-  }
-
-  /// The transport: the registry's, or the platform's, which is made on the first use.
-  func transport(for url: URL?) throws -> any Transport {
-    if let givenTransport { return givenTransport }
-    let scheme = url?.scheme?.lowercased()
-    return try core.state.withLock { state in
-      guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
-      guard scheme == "http" || scheme == "https" else {
-        let session =
-          state.session
-          ?? URLSessionTransport(
-            configuration: innerConfiguration(), limits: registry.limits, security: registry.security)
-        state.session = session
-        return session
-      }
-      if let transport = state.transport { return transport }
-      let transport = PlatformTransport.make(
-        innerConfiguration(), limits: registry.limits, security: registry.security, logger: registry.logger)
-      state.transport = transport
-      return transport
-    }
+  /// The transport of a load: the registry's, or the platform's, which is made on the first use.
+  func transport(for url: URL?, _ transports: Transports?) throws -> any Transport {
+    try givenTransport ?? (transports ?? core.transports).transport(for: url, in: self)
   }
 
   func invalidate() {
@@ -141,20 +120,94 @@ final class Installation: Sendable {
   }
 }
 
+extension Installation {
+  /// What lies beneath the sessions that were made from one configuration.
+  final class Transports: Sendable {
+    private struct State {
+      var transport: (any Transport)?
+      /// For what is neither `http` nor `https`, which the system may know.
+      var session: URLSessionTransport?
+      var isInvalidated = false
+    }
+
+    fileprivate let configuration: Locked<URLSessionConfiguration>
+    private let state = Locked(State())
+    /// The list of protocol classes, which is the configuration's own: a copy of a configuration shares it, as sessions
+    /// do, and `intercepted(by:)` makes another one each time. It is held so that its place is not used again.
+    private let classes: [AnyClass]
+
+    init(_ configuration: URLSessionConfiguration) {
+      classes = configuration.protocolClasses ?? []
+      self.configuration = Locked(configuration)
+    }
+
+    func serves(_ configuration: URLSessionConfiguration) -> Bool {
+      func place(_ classes: [AnyClass]) -> UnsafePointer<AnyClass>? {
+        classes.withUnsafeBufferPointer { $0.baseAddress }
+      }
+      return place(classes) == place(configuration.protocolClasses ?? [])
+    }
+
+    fileprivate func transport(for url: URL?, in installation: Installation) throws -> any Transport {
+      let registry = installation.registry
+      let scheme = url?.scheme?.lowercased()
+      guard !installation.core.transports.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
+      return try state.withLock { state in
+        guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
+        guard scheme == "http" || scheme == "https" else {
+          let session =
+            state.session
+            ?? URLSessionTransport(
+              configuration: inner(installation), limits: registry.limits, security: registry.security)
+          state.session = session
+          return session
+        }
+        if let transport = state.transport { return transport }
+        let transport = PlatformTransport.make(
+          inner(installation), limits: registry.limits, security: registry.security, logger: registry.logger)
+        state.transport = transport
+        return transport
+      }
+    }
+
+    /// The configuration for what lies beneath: without the installation's own protocol class, and without those of ours
+    /// in front of it, whose transports lead here.
+    private func inner(_ installation: Installation) -> URLSessionConfiguration {
+      let inner = configuration.withLock { $0.copied }
+      let own = installation.core.protocolClass.withLock { $0 }
+      guard let classes = inner.protocolClasses else { return inner }
+      let position = classes.lastIndex { $0 == own } ?? -1
+      inner.protocolClasses = classes.enumerated().filter { index, candidate in
+        candidate != own && (index > position || !(candidate is InterceptingProtocol.Type))
+      }.map(\.element)
+      return inner
+    }
+
+    fileprivate var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
+
+    func rest() { PlatformTransport.rest(state.withLock { $0.transport }) }
+
+    func invalidate() {
+      let (transport, session) = state.withLock { state in
+        state.isInvalidated = true
+        defer { (state.transport, state.session) = (nil, nil) }
+        return (state.transport, state.session)
+      }
+      transport?.invalidate()
+      session?.invalidate()
+    }
+  }
+}
+
 extension Installation.Core {
   func invalidate(leaving listener: InterceptorRegistry.LateListener? = nil) {
-    let (transport, session) = state.withLock { state in
-      state.isInvalidated = true
-      defer {
-        state.transport = nil
-        state.session = nil
-        state.sessions = [:]
-      }
-      return (state.transport, state.session)
+    let sessions = state.withLock { state in
+      defer { state.sessions = [:] }
+      return state.sessions
     }
     if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass, leaving: listener) }
-    transport?.invalidate()
-    session?.invalidate()
+    transports.invalidate()
+    for session in sessions.values { session.transports.invalidate() }
   }
 }
 

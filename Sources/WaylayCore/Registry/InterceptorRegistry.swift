@@ -25,10 +25,18 @@ public final class InterceptorRegistry: Sendable {
   struct State {
     var index = ChainIndex([])
     var installations: [Installation] = []
+    /// The classes of `intercepted(by:)`, by what a request is given before its session is known. A class is never given
+    /// back.
+    var classes: [ClassKey: URLProtocol.Type] = [:]
     /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is released
     /// would stay.
     var direct: Installation.Core?
     var isInvalidated = false
+  }
+
+  struct ClassKey: Hashable {
+    let fields: [String: String]
+    let cachePolicy: URLRequest.CachePolicy.RawValue
   }
 
   /// What the package sets after a registry was made.

@@ -196,7 +196,7 @@ final class SessionExchange: Sendable {
     }
     guard let task else { return }
     // A body is dropped, and a load cancelled, on whatever thread; on the loader's own this would end the process.
-    PlatformClient.leavingQueue { task.cancel() }
+    PlatformClient.cancel(task)
     end(throwing: CancellationError())
   }
 
@@ -230,7 +230,7 @@ final class SessionExchange: Sendable {
     }
     // First, or the session may say that the task was cancelled.
     end(throwing: error)
-    if let task { PlatformClient.leavingQueue { task.cancel() } }
+    if let task { PlatformClient.cancel(task) }
   }
 
   /// A foreign protocol class may answer with something that is not HTTP.

@@ -4,7 +4,7 @@
 
   @testable import WaylayCore
 
-  @Suite("Platform facts: the file of a download task", .timeLimit(.minutes(5)))
+  @Suite("Platform facts: the file of a download task", .facts, .timeLimit(.minutes(5)))
   struct DownloadFacts {
     @Test("P28: a download task's file is taken from a property of the protocol object that can be written")
     func downloadedFile() throws {

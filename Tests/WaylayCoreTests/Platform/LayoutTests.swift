@@ -31,6 +31,39 @@
       #expect(!isStored(nil, at: strong.offset, in: owner))
     }
 
+    @Test("nothing is lost with this Foundation")
+    func whole() {
+      let report = InterceptorRegistry.interceptionReport
+      #expect(report == InterceptionReport(canIntercept: true, losses: []))
+      #expect(report.description == "loads of sessions are intercepted")
+    }
+
+    @Test(
+      "a name that is gone is a loss, or the end of interception, and is logged once", .exitTest,
+      arguments: [
+        "workQueue", "session", "knownBody", "syncQ", "taskRegistry", "behaviours", "tasks", "suspendCount",
+        "_callCompletionHandlerInline", "properties", "temporaryFileURL", "error", "_currentRequest",
+        "_countOfBytesReceived", "_countOfBytesSent", "countOfBytesExpectedToReceive", "countOfBytesExpectedToSend",
+      ])
+    func renamed(name: String) async {
+      await #expect(processExitsWith: .success) { [name = name as String] in
+        Process.limit()
+        TaskInternals.renamed.withLock { _ = $0.insert(name) }
+        let lines = Log<String>()
+        for _ in 1...2 {
+          let registry = InterceptorRegistry(logger: .recording(lines)) { Link.answer("hello") }
+          let session = URLSession.intercepted(by: registry)
+          let isEssential = ["workQueue", "session", "knownBody"].contains(name)
+          let report = InterceptorRegistry.interceptionReport
+          Process.require(InterceptorRegistry.canIntercept != isEssential, "\(report)")
+          Process.require(isEssential || !report.losses.isEmpty, "nothing is said of \(name)")
+          Process.require(isEssential || report.description.contains(report.losses[0]), "\(report)")
+          if !isEssential { Process.require(try await session.text(from: .example).1 == "hello", name) }
+        }
+        Process.require(lines.all.count { $0.contains("version of Foundation") } == 1, "\(lines.all)")
+      }
+    }
+
     @Test("tasks of every kind are intercepted by reflection where something is not stored as it seems", .exitTest)
     func misplaced() async {
       await #expect(processExitsWith: .success) {

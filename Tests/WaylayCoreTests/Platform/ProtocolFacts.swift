@@ -7,12 +7,12 @@
   import WaylayCore
 
   // What Foundation on Linux does to a protocol class, where the package works round it. A failure here means that a
-  // toolchain has changed, not that the package is broken: read the row in Internals/Foundation.md, then see whether the
-  // work-round it names can go.
+  // toolchain has changed, not that the package is broken: read the row in Internals/Foundation.md, write down there where
+  // it ends, then see whether the work-round it names can go.
   //
   // Not pinned, because they are races or speeds: P1, P17, P20, P22's look-up.
 
-  @Suite("Platform facts: the loading system calls us", .timeLimit(.minutes(2)))
+  @Suite("Platform facts: the loading system calls us", .facts, .timeLimit(.minutes(2)))
   struct ProtocolFacts {
     @Test("P3: only the last didLoad reaches data(for:), and a delegate gets every chunk")
     func chunks() async throws {
@@ -391,7 +391,7 @@
     func cancelTrap() async {
       await #expect(
         processExitsWith: .failure,
-        "P27 has changed: PlatformClient.leavingQueue is not needed for cancellation any more"
+        "P27 has changed: PlatformClient.cancel need not leave the queue"
       ) {
         Process.limit(isToFail: true)
         let (other, otherURL) = Probe.session(Probe.Script(start: { _ in }))

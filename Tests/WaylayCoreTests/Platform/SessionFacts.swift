@@ -11,7 +11,7 @@
   // Pinned elsewhere or later: U8 to U11 with the transport on libcurl. Not pinned: U13, which only the thread
   // sanitizer shows. U14 is what the traps here and in ProtocolFacts.swift lean on.
 
-  @Suite("Platform facts: we use the loading system", .timeLimit(.minutes(2)))
+  @Suite("Platform facts: we use the loading system", .facts, .timeLimit(.minutes(2)))
   struct SessionFacts {
     @Test("P23: the body of a 3xx without Location is lost, and an unknown Content-Encoding fails the request")
     func lostBodies() async throws {
@@ -95,12 +95,16 @@
       }
     }
 
-    @Test("U4: an IPv6 literal fails with the code -1000, and connectionProxyDictionary is ignored")
-    func addresses() async throws {
+    @Test("U22: an IPv6 literal fails with the code -1000")
+    func literal() async throws {
       let code = await failureCode {
         try await URLSession(configuration: .ephemeral).data(from: URL(string: "http://[::1]:9/")!)
       }
-      #expect(code == .badURL, "U4 has changed: URLSession takes IPv6 literals; say so in the guide")
+      #expect(code == .badURL, "U22 has changed: URLSession takes IPv6 literals; say so in the guide")
+    }
+
+    @Test("U4: connectionProxyDictionary is ignored")
+    func proxies() async throws {
       try await withOrigin { origin in
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": 9]

@@ -11,7 +11,7 @@
   @Suite("Literals in URLs", .timeLimit(.minutes(5)))
   struct LiteralTests {
     /// Takes part in every request: one that no interceptor accepts goes the system's way in a session, which refuses
-    /// IPv6 literals (U4).
+    /// IPv6 literals (U22).
     private struct Passing: RequestInterceptor {
       func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
       {

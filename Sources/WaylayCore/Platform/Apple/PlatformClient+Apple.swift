@@ -18,7 +18,8 @@
     private var questions: ChallengeForwarder?
 
     /// Nothing is needed that is not public.
-    static let canIntercept = true
+    static let report = InterceptionReport(canIntercept: true, losses: [])
+    static func prepare() {}
     /// A chain leaves the client's thread: blocking it "is likely to deadlock the application" (Read Me).
     static let canRespondInline = false
     /// `canInit` is asked on any thread and any number of times (P6).
@@ -46,6 +47,8 @@
     /// A task does not say whose it is here: the settings are those of the configuration when the first request was
     /// made.
     let context: LoadContext
+    let transports: Installation.Transports? = nil
+    static let knowsSession = false
 
     /// A protocol class is not told of its session.
     static func onRelease(of session: URLSession, _ body: @escaping @Sendable () -> Void) {}
@@ -89,6 +92,12 @@
       work()
     }
 
+    /// Cancels a task of a session, from anywhere.
+    static func cancel(_ task: URLSessionTask) { task.cancel() }
+
+    /// The first act of `startLoading`.
+    static func begin(_ loader: InterceptingProtocol) {}
+
     /// The loading system's own cache is left as the app configured it.
     static func adjust(_ configuration: URLSessionConfiguration) {}
 
@@ -114,6 +123,12 @@
     func schedule(_ work: @escaping @Sendable () -> Void) {
       thread.perform(work)
     }
+
+    /// The same for the last time.
+    func conclude(_ work: @escaping @Sendable () -> Void) { schedule(work) }
+
+    /// Whether nobody is told before all of the response is there: it is not known here.
+    let tellsAtOnce = false
 
     // MARK: On the client's thread
 

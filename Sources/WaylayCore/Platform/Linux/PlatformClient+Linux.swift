@@ -14,6 +14,7 @@
     let session: URLSession
     /// Whose load it is: the session's settings count, whatever the configuration said when it was intercepted.
     let context: LoadContext
+    let transports: Installation.Transports?
     /// Where the client may be called.
     private let workQueue: DispatchQueue
     /// The request's body; `nil` where the session's delegate is to be asked for it.
@@ -29,6 +30,8 @@
     let meter: TaskMeter
     /// The app has been told of all there is; on the work queue.
     private var isTold = false
+    /// The caller of an `async` function, if it is told all in one.
+    private let caller: TaskCaller?
     /// The file of a download, until it is the app's.
     private var downloaded: DownloadFile?
     /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread
@@ -37,8 +40,11 @@
     /// The response, when the loading system must not look at it too closely (P14).
     private var guarded: ChallengeProofResponse?
 
-    /// Whether what it needs to know of a task can be read.
-    static var canIntercept: Bool { TaskInternals.isAsExpected }
+    /// What it needs to know of a task and cannot read or write.
+    static var report: InterceptionReport { TaskInternals.report }
+
+    /// Before the first load.
+    static func prepare() { Cancellation.find() }
 
     /// Responses may be given inside `startLoading`, which runs on the work queue (P2).
     static let canRespondInline = true
@@ -53,6 +59,9 @@
     /// The inner session is told to leave challenges alone (P14): they are answered by the load.
     static let transportAnswersChallenges = false
 
+    /// The settings are those of the session, whatever class it asks.
+    static let knowsSession = true
+
     /// Redirects are followed inside the load, so no hop comes from another protocol object (P5).
     let hop = 0
     let id = InterceptedRequest.ID.next()
@@ -62,8 +71,8 @@
       guard let task = loader.task else {
         throw WaylayError(.foundationChanged, "the loading system started a load without a task: update Waylay.")
       }
-      TaskInternals.leaveQueue(toTellCallerOf: task)
       self.loader = loader
+      caller = loader.caller
       self.task = task
       session = try TaskInternals.session(of: task)
       workQueue = try TaskInternals.workQueue(of: task)
@@ -80,7 +89,10 @@
               + "registry.download(for:to:), or a data task.",
             url: loader.request.url)
         }
-        listener = try TaskInternals.listener(to: task, in: session)
+        listener = try caller == nil ? TaskInternals.listener(to: task, in: session) : .caller(nil)
+        reportsChunks = false
+      } else if caller != nil {
+        listener = .caller(nil)
         reportsChunks = false
       } else if task.delegate is any URLSessionDataDelegate {
         // The delegate is the task's or else the session's, and a task with a completion handler has the session's too
@@ -88,10 +100,17 @@
         listener = try TaskInternals.listener(to: task, in: session)
         reportsChunks = if case .delegate = listener { true } else { false }
       } else {
-        listener = (try? TaskInternals.listener(to: task, in: session)) ?? .handler
+        let found = TaskInternals.findsListeners ? try? TaskInternals.listener(to: task, in: session) : nil
+        listener = found ?? .handler
         reportsChunks = false
       }
-      context = installation.context(of: session)
+      let settings = installation.settings(of: session)
+      (context, transports) = (settings.context, settings.transports)
+    }
+
+    /// The first act of `startLoading`.
+    static func begin(_ loader: InterceptingProtocol) {
+      loader.caller = loader.task.flatMap(TaskCaller.protect)
     }
 
     /// Calls `body` once a session is released, and all its tasks; never, where Foundation is not as expected.
@@ -110,6 +129,11 @@
       DispatchQueue.global().async(execute: work)
     }
 
+    /// Cancels a task of a session, from anywhere.
+    static func cancel(_ task: URLSessionTask) {
+      if Cancellation.current == .returns { task.cancel() } else { leavingQueue { task.cancel() } }
+    }
+
     /// A session without a cache: a lookup hops to a background queue and lists a directory, for nothing (P22, P24).
     static func adjust(_ configuration: URLSessionConfiguration) {
       configuration.urlCache = nil
@@ -122,7 +146,6 @@
       let error = URLError(presenting: error, url: loader.request.url)
       if let task = loader.task {
         TaskRecord.known?.fail(task, error)
-        TaskInternals.leaveQueue(toTellCallerOf: task)
         TaskInternals.close(task)
       }
       loader.client?.urlProtocol(loader, didFailWithError: error)
@@ -141,6 +164,15 @@
     /// Runs `work` where the client may be called.
     func schedule(_ work: @escaping @Sendable () -> Void) {
       workQueue.async(execute: work)
+    }
+
+    /// Whether nobody is told before all of the response is there.
+    var tellsAtOnce: Bool { caller != nil && !isDownload }
+
+    /// Runs `work` where the client may be called, for the last time: from the chain's own thread, which waits for it if
+    /// that saves others from it.
+    func conclude(_ work: @escaping @Sendable () -> Void) {
+      if let caller { caller.deliver(on: workQueue, work) } else { schedule(work) }
     }
 
     /// Tells the loading system; on the work queue.
@@ -360,12 +392,12 @@
       }
     }
 
-    /// So many bytes more of the response have come.
+    /// So many bytes more of the response have come. The report of the response's end covers the last of them.
     func received(_ count: Int) -> Bool {
       state.withLock { state in
         state.news.received = state.news.received.saturating(adding: Int64(count))
         state.news.totalReceived = state.news.totalReceived.saturating(adding: Int64(count))
-        return state.send()
+        return state.news.totalReceived != state.news.expectedToReceive && state.send()
       }
     }
 

@@ -5,6 +5,8 @@
   class PlatformProtocol: URLProtocol {
     /// Made where this object was, by the code that resumed the task.
     final var ownership: Installation.Ownership?
+    /// The caller that is told of the task's end; from the beginning of `startLoading` on.
+    final var caller: TaskCaller?
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
       // On Linux this runs inside `resume()`, right after `canInit` and on the same thread (P7).

@@ -114,16 +114,17 @@
     private static let closedCount = 1 << 40
     private static let suspendCount = StoredProperty<Int>("suspendCount")
 
-    /// Has the caller of an `async` function told on the delegate queue, as completion handlers are; on the work queue,
-    /// as early as possible.
-    ///
-    /// Otherwise it is told on the work queue itself. There its continuation waits for a cancellation that is under
-    /// way, which waits for the work queue: with that, every session of the process has come to its end (P34).
-    static func leaveQueue(toTellCallerOf task: URLSessionTask) {
-      tellsInline?.write(false, into: task)
-    }
-
+    /// Whether the caller of an `async` function is told on the work queue (P34), in place of the delegate queue.
     static let tellsInline = StoredProperty<Bool>("_callCompletionHandlerInline")
+
+    /// Has the end of an `async` function's task told to `caller`; on the work queue.
+    ///
+    /// - Returns: Whether that is done: not where the call has a delegate, nor where the table of the session is not as
+    ///   expected.
+    static func replaceHandler(of task: URLSessionTask, with caller: TaskCaller) -> Bool {
+      guard let behaviours = layout(of: task).behaviours, let session = try? session(of: task) else { return false }
+      return behaviours.replaceHandler(of: task, in: session, with: caller)
+    }
 
     // MARK: Downloads
 
@@ -234,10 +235,34 @@
     /// noticed.
     static let misplacement = Locked(0)
 
-    /// Whether what every load looks at is there, as far as can be told without a session, and by the loads so far.
-    static var isAsExpected: Bool {
-      [workQueuePosition, sessionPosition, bodyPosition].allSatisfy { $0 != nil } && !hasFailed.withLock { $0 }
+    /// What is known, as far as can be told without a session, and by the loads so far.
+    static var report: InterceptionReport {
+      let isThere = [workQueuePosition, sessionPosition, bodyPosition].allSatisfy { $0 != nil }
+      return InterceptionReport(canIntercept: isThere && !hasFailed.withLock { $0 }, losses: losses)
     }
+
+    /// What is lost where something that not every load needs is gone.
+    private static let losses: [String] = [
+      findsListeners
+        ? nil
+        : "the delegate of data(for:delegate:) is not asked, download tasks and sessions with a data delegate fail",
+      closesTasks ? nil : "a resume() that crosses the end of a task may end the process (P31)",
+      tellsInline == nil ? "a cancellation that crosses the end of an async call may stop all sessions (P34)" : nil,
+      servesDownloads ? nil : "download tasks fail",
+      TaskRecord.known == nil ? "error, currentRequest and the counts of a task stay as they were (P33)" : nil,
+      findsTasks ? nil : "a mocked scope that ends does not wait for the tasks of its session",
+    ].compactMap { $0 }
+
+    /// Whether it can be told who is told about a task.
+    static let findsListeners = TaskBehaviours() != nil
+
+    private static let findsTasks: Bool = {
+      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self)?.type as? AnyClass else { return false }
+      return storedPlace(of: "tasks", in: registry)?.type == [Int: URLSessionTask].self
+    }()
+
+    /// Names that are not found, for the test of what is lost without them.
+    static let renamed = Locked<Set<String>>([])
 
     private static let hasFailed = Locked(false)
     private static let workQueuePosition = position(of: "workQueue")
@@ -246,7 +271,8 @@
     private static let bodyPosition = position(of: "knownBody")
 
     private static func position(of name: String) -> Int? {
-      Mirror(reflecting: URLSessionTask()).children.enumerated().first { $0.element.label == name }?.offset
+      guard !renamed.withLock({ $0.contains(name) }) else { return nil }
+      return Mirror(reflecting: URLSessionTask()).children.enumerated().first { $0.element.label == name }?.offset
     }
 
     private static func property<Value>(_ name: String, at position: Int?, of task: URLSessionTask) throws -> Value {
@@ -260,7 +286,8 @@
     }
 
     private static func child(_ name: String, at level: Mirror?) -> Any? {
-      level?.children.first { $0.label == name }?.value
+      guard !renamed.withLock({ $0.contains(name) }) else { return nil }
+      return level?.children.first { $0.label == name }?.value
     }
 
     private static func changed(_ place: String) -> WaylayError {
@@ -284,7 +311,7 @@
     fileprivate func value(named name: String) -> Any? { Key(rawValue: name).flatMap { self[$0] } }
 
     fileprivate static func set(_ value: Any, named name: String, at place: UnsafeMutableRawPointer) -> Bool {
-      guard let key = Key(rawValue: name) else { return false }
+      guard !TaskInternals.renamed.withLock({ $0.contains(name) }), let key = Key(rawValue: name) else { return false }
       place.assumingMemoryBound(to: Self.self).pointee[key] = value
       return true
     }
@@ -310,7 +337,25 @@
     /// A case of which it is known how its values are stored.
     private enum KnownCase {
       case plain(String?)
-      case withDelegate(String, offset: Int)
+      case withDelegate(String, offset: Int, Handler?)
+    }
+
+    // A function in a struct has the form that it has in the enumeration. Read through a pointer to its type alone, or as
+    // the field of a generic struct, it would be taken for one of another calling convention.
+    private struct DataHandler { var call: @Sendable (Data?, URLResponse?, (any Error)?) -> Void }
+    private struct DownloadHandler { var call: @Sendable (URL?, URLResponse?, (any Error)?) -> Void }
+
+    /// What kind of handler a case has.
+    private enum Handler {
+      case data, download
+
+      init?(_ type: Any.Type) {
+        switch String(reflecting: type).replacingOccurrences(of: "@Sendable ", with: "") {
+        case String(reflecting: ((Data?, URLResponse?, (any Error)?) -> Void).self): self = .data
+        case String(reflecting: ((URL?, URLResponse?, (any Error)?) -> Void).self): self = .download
+        default: return nil
+        }
+      }
     }
 
     /// `nil` when sessions have no such table.
@@ -333,6 +378,42 @@
       }
     }
 
+    /// Replaces the handler of a call without a delegate; on the work queue.
+    func replaceHandler(of task: URLSessionTask, in session: URLSession, with caller: TaskCaller) -> Bool {
+      let number = task.taskIdentifier
+      // The session is alive for as long as this call, and its registry as long as the session.
+      return withExtendedLifetime(session) {
+        let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset)
+          .load(as: UnsafeMutableRawPointer.self)
+        func replace() -> Bool? {
+          table.change(number, in: registry + tableOffset) { replaceHandler(in: $0, with: caller) }
+        }
+        // A case that is met for the first time is learned by a look at it.
+        return replace() ?? (behaviour(of: task, in: session) == nil ? nil : replace()) ?? false
+      }
+    }
+
+    /// - Returns: `nil` when it is not known how the case is stored.
+    private func replaceHandler(in bytes: UnsafeMutableRawBufferPointer, with caller: TaskCaller) -> Bool? {
+      guard let place = bytes.baseAddress, let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else {
+        return nil
+      }
+      guard case .withDelegate(_, let offset, let handler?) = known,
+        (place + offset).load(as: UnsafeRawPointer?.self) == nil
+      else { return false }
+      switch handler {
+      case .data:
+        let stored = place.assumingMemoryBound(to: DataHandler.self)
+        let call = stored.pointee.call
+        stored.pointee.call = { data, response, error in caller.end { call(data, response, error) } }
+      case .download:
+        let stored = place.assumingMemoryBound(to: DownloadHandler.self)
+        let call = stored.pointee.call
+        stored.pointee.call = { file, response, error in caller.end { call(file, response, error) } }
+      }
+      return true
+    }
+
     /// How many cases are read where they are stored by now, for the test of the platform's facts.
     var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
 
@@ -353,7 +434,7 @@
       guard let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else { return nil }
       switch known {
       case .plain(let name): return Behaviour(name: name)
-      case .withDelegate(let name, let offset):
+      case .withDelegate(let name, let offset, _):
         return Behaviour(
           name: name, delegate: bytes.load(fromByteOffset: offset, as: (any URLSessionTaskDelegate)?.self))
       }
@@ -390,7 +471,8 @@
         type(of: parts[1]) == (any URLSessionTaskDelegate)?.self
       {
         guard stored(bytes, 2 * word) === behaviour.delegate else { return }
-        known.withLock { $0[Int(tag)] = .withDelegate(name, offset: 2 * word) }
+        let handler = Handler(type(of: parts[0]))
+        known.withLock { $0[Int(tag)] = .withDelegate(name, offset: 2 * word, handler) }
       } else if parts.isEmpty {
         known.withLock { $0[Int(tag)] = .plain(behaviour.name) }
       }
@@ -413,6 +495,10 @@
       of number: Int, in place: UnsafeRawPointer,
       _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
     ) -> TaskBehaviours.Behaviour?
+    /// Shows how a value is stored, to change it there; `nil` when there is none.
+    static func change(
+      _ number: Int, in place: UnsafeMutableRawPointer, _ change: (UnsafeMutableRawBufferPointer) -> Bool?
+    ) -> Bool?
   }
 
   extension Dictionary: BehaviourTable where Key == Int {
@@ -429,6 +515,14 @@
       guard let value = place.assumingMemoryBound(to: Self.self).pointee[number] else { return nil }
       return withUnsafeBytes(of: value) { read($0, { value }) }
     }
+
+    fileprivate static func change(
+      _ number: Int, in place: UnsafeMutableRawPointer, _ change: (UnsafeMutableRawBufferPointer) -> Bool?
+    ) -> Bool? {
+      let table = place.assumingMemoryBound(to: Self.self)
+      guard let index = table.pointee.index(forKey: number) else { return nil }
+      return withUnsafeMutableBytes(of: &table.pointee.values[index], change)
+    }
   }
 
   /// A property of a session task that is not public, and is read and written where it is stored.
@@ -436,8 +530,8 @@
     fileprivate let offset: Int
 
     /// `nil` when tasks have no such property, or one of another type.
-    init?(_ name: String) {
-      guard let place = storedPlace(of: name, in: URLSessionTask.self), place.type == Value.self else { return nil }
+    init?(_ name: String, in type: URLSessionTask.Type = URLSessionTask.self) {
+      guard let place = storedPlace(of: name, in: type), place.type == Value.self else { return nil }
       offset = place.offset
     }
 
@@ -493,6 +587,7 @@
   /// Where objects of a class keep a property.
   func storedPlace(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
     var place: (Int, Any.Type)?
+    guard !TaskInternals.renamed.withLock({ $0.contains(name) }) else { return nil }
     // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
     _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { candidate, offset, type, _ in
       guard String(cString: candidate) == name else { return true }

@@ -467,7 +467,7 @@
         let sent = StoredProperty<Int64>("_countOfBytesSent"),
         let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive"),
         let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend"),
-        (try? TaskInternals.syncQueue(of: URLSessionTask())) != nil
+        TaskInternals.findsSyncQueue
       else { return nil }
       self.error = error
       currentRequest = request

@@ -253,6 +253,8 @@
       findsTasks ? nil : "a mocked scope that ends does not wait for the tasks of its session",
     ].compactMap { $0 }
 
+    static let findsSyncQueue = syncQueuePosition != nil
+
     /// Whether it can be told who is told about a task.
     static let findsListeners = TaskBehaviours() != nil
 

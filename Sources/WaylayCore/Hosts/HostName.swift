@@ -13,7 +13,7 @@ import Foundation
 public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let description: String
-  /// Whether the name is an address, or something that systems accept as one, such as `127.1` and `0x7f000001`.
+  /// Whether the name is an address, including forms that systems accept as one, such as `127.1` and `0x7f000001`.
   public let isAddress: Bool
 
   /// Normalizes a name.
@@ -30,8 +30,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// Whether the name has no dot, such as `intranet` and `localhost`.
   public var isSingleLabel: Bool { !isAddress && !description.utf8.contains(UInt8(ascii: ".")) }
 
-  /// Whether names of this kind are meaningful on one machine or in one network only: single labels, and names below
-  /// `local` (RFC 6762), `localhost` (RFC 6761), `home.arpa` (RFC 8375) and `internal`.
+  /// Whether the name is meaningful only on one machine or in one network: a single label, or a name below `local` (RFC
+  /// 6762), `localhost` (RFC 6761), `home.arpa` (RFC 8375) or `internal`.
   public var isLocal: Bool {
     guard !isAddress else { return false }
     return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { isBelow($0) }
@@ -45,8 +45,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
       && utf8[utf8.index(utf8.endIndex, offsetBy: -name.utf8.count - 1)] == UInt8(ascii: ".")
   }
 
-  /// The text that hosts are compared by: the name's, or, for the host of a URL that is no name, its own in lower case
-  /// without a final dot.
+  /// The canonical text for comparing hosts: that of the name; for a URL host that is not a valid name, its lowercase
+  /// text without a trailing dot.
   package static func comparable(_ host: String) -> String {
     if isFolded(host) || host.isEmpty { return host }
     if let name = try? HostName(host) { return name.description }
@@ -70,7 +70,7 @@ extension HostName {
           isNumber = false
           label += 1
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
-          // A last label that begins with a digit may be a number: hexadecimal ones have letters.
+          // A last label that begins with a digit may be a number: hexadecimal numbers contain letters.
           if label == 0 { isNumber = true }
           label += 1
         case UInt8(ascii: "."):
@@ -87,7 +87,7 @@ extension HostName {
     label >= 2 && bytes[bytes.count - label] == UInt8(ascii: "0") && bytes[bytes.count - label + 1] == UInt8(ascii: "x")
   }
 
-  /// The slow way: upper case, a final dot, addresses, letters beyond ASCII.
+  /// The slow path: upper case, a trailing dot, addresses, characters beyond ASCII.
   static func folding(_ text: String) throws(WaylayError) -> (String, isAddress: Bool) {
     if let address = HostAddress(parsing: text) { return (address.literal, true) }
     var name = text
@@ -105,8 +105,8 @@ extension HostName {
     return (name, true)
   }
 
-  /// Whether systems take it for an IPv4 address: up to four numbers, the last of which stands for all the bytes that
-  /// are left.
+  /// Whether systems parse the name as an IPv4 address: up to four numbers, the last of which fills all remaining
+  /// bytes.
   private static func isShortAddress(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count <= 4 else { return false }
@@ -118,9 +118,9 @@ extension HostName {
     return numbers.dropLast().allSatisfy { $0.map { $0 <= 255 } ?? false }
   }
 
-  /// The A-labels of an internationalized name (UTS 46), as a URL has them.
+  /// The A-labels of an internationalized name (UTS 46), by the URL parser.
   private static func toASCII(_ text: String) throws(WaylayError) -> String {
-    // Nothing that would end the host of a URL, or be decoded in it.
+    // Reject characters that would end the host of a URL, or be decoded in it.
     guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "/?#@:[]\\%".utf8.contains($0) }),
       let host = URL(string: "http://\(text)/")?.host, !host.isEmpty, host.utf8.allSatisfy({ $0 < 0x80 })
     else {
@@ -145,7 +145,7 @@ extension HostName {
     }
   }
 
-  /// Whether the last label is a number, which makes the whole name an address for many systems (WHATWG URL, "ends in a
+  /// Whether the last label is a number: then many systems parse the whole name as an address (WHATWG URL, "ends in a
   /// number").
   private static func endsInNumber(_ name: String) -> Bool {
     guard let last = name.utf8.split(separator: UInt8(ascii: ".")).last else { return false }
@@ -183,7 +183,7 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
     self = address
   }
 
-  /// The address that a text is the literal of.
+  /// Parses an address literal; `nil` if the text is not one.
   init?(parsing text: String) {
     guard text.utf8.count <= 47, Self.mayBeAddress(text) else { return nil }
     if text.utf8.contains(UInt8(ascii: ":")) {
@@ -206,7 +206,7 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A look at the bytes, because nearly all texts are names: an address has a colon, or nothing but digits and dots.
+  /// A quick check of the bytes, because nearly all texts are names: an address has a colon, or only digits and dots.
   private static func mayBeAddress(_ text: String) -> Bool {
     var isIPv4 = true
     for byte in text.utf8 {
@@ -229,7 +229,7 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// An IPv6 address, or the IPv4 address that it stands for.
+  /// Makes an IPv6 address; an IPv4-mapped one becomes the IPv4 address.
   private init(high: UInt64, low: UInt64) {
     let isMapped = high == 0 && low >> 32 == 0xFFFF
     self.init(high: high, low: isMapped ? low & 0xFFFF_FFFF : low, isIPv6: !isMapped)
@@ -253,14 +253,16 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
     func group(_ index: Int) -> UInt16 {
       UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> (48 - 16 * UInt64(index & 3)))
     }
-    // The longest run of at least two zeros becomes "::", the first of several (RFC 5952, section 4.2).
+    // The longest run of at least two zero groups becomes "::"; of equally long runs, the first one (RFC 5952, section
+    // 4.2).
     var longest = 0..<0
     var start = 0
     for index in 0...8 where index == 8 || group(index) != 0 {
       if index - start > max(1, longest.count) { longest = start..<index }
       start = index + 1
     }
-    // Eight groups of four digits, and what is between them. Lists have thousands of addresses.
+    // Eight groups of four digits with separators. Built without intermediate strings: lists have thousands of
+    // addresses.
     return String(unsafeUninitializedCapacity: 39) { text in
       var count = 0
       func add(_ byte: UInt8) {
@@ -269,7 +271,7 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
       }
       for index in 0..<8 {
         if longest.contains(index) {
-          // A group after it adds the second one.
+          // A following group adds the second colon.
           if index == longest.lowerBound || index == 7 { add(UInt8(ascii: ":")) }
           continue
         }
@@ -287,8 +289,8 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
   public var description: String { literal }
 }
 
-/// A pattern for hosts: one name or all names below it, optionally on one port only. The same text means the same
-/// everywhere: in the scope of a chain, in a rule of a rewriter and in the URL pattern of a stub.
+/// A pattern for hosts: one name or all names below it, optionally on one port only. The syntax is the same everywhere:
+/// in the scope of a chain, in a rule of a rewriter and in the URL pattern of a stub.
 ///
 /// ```swift
 /// let pattern = try HostPattern("*.example.com:8443")
@@ -360,7 +362,7 @@ public struct HostPattern: Hashable, Sendable {
     self.port = port
   }
 
-  /// The host, and the port, of a text that is no host but a URL, or a host with a path.
+  /// The host and the port if the text is a URL, or a host with a path; `nil` otherwise.
   private static func host(ofURL text: String) -> Substring? {
     guard text.utf8.contains(UInt8(ascii: "/")) else { return nil }
     var rest = text[...]
@@ -374,7 +376,7 @@ public struct HostPattern: Hashable, Sendable {
     return rest.isEmpty ? nil : rest
   }
 
-  /// What comes before a port, and the port.
+  /// Splits a text into host and port.
   private static func separatingPort(of text: String) throws(WaylayError) -> (host: String, port: Int?) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else {
       return (text, nil)
@@ -400,14 +402,14 @@ extension HostPattern {
     return matches(comparable: HostName.comparable(host), port: url.portOrDefault)
   }
 
-  /// The same for a host in the form in which hosts are compared: ``HostName/comparable(_:)``.
+  /// The same for a host in canonical form: ``HostName/comparable(_:)``.
   package func matches(comparable host: String, port: Int?) -> Bool {
     guard self.port == nil || self.port == port else { return false }
     guard let name else { return true }
     return isWildcard ? HostName.isBelow(host, name.description) : host == name.description
   }
 
-  /// The one host that it is for, in the form in which hosts are compared; `nil` where it is for many.
+  /// The single host of the pattern, in canonical form; `nil` for a wildcard.
   package var exactHost: String? { isWildcard ? nil : name?.description }
 }
 

@@ -14,7 +14,7 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// For one with state, or to say which requests it takes part in, write a ``RequestInterceptor``.
+/// For an interceptor with state, or one that selects its requests, write a ``RequestInterceptor``.
 public struct Intercept: RequestInterceptor {
   /// The name in errors and logs.
   public let name: String
@@ -66,18 +66,18 @@ public struct Intercept: RequestInterceptor {
 /// SetField(.userAgent, "app/1.0", for: .http)
 /// ```
 ///
-/// The scope has no default: say who gets the value. A request to anybody else, on a redirect too, passes unchanged.
+/// The scope has no default: state which hosts get the value. Other requests, including redirects, pass unchanged.
 public struct SetField: ChainValidating {
   private let field: HTTPField.Name
   private let value: @Sendable () -> String
   private let scope: InterceptorChain.Scope
 
-  /// Makes an interceptor for a field and a value, which replaces others of that name.
+  /// Makes an interceptor for a field and a value, which replaces other values of the field.
   ///
   /// - Parameters:
   ///   - field: The field's name.
-  ///   - value: The value, asked for with every request.
-  ///   - scope: The requests that get it.
+  ///   - value: The value, evaluated for each request.
+  ///   - scope: The requests that get the value.
   public init(
     _ field: HTTPField.Name, _ value: @autoclosure @escaping @Sendable () -> String, for scope: InterceptorChain.Scope
   ) {
@@ -94,13 +94,13 @@ public struct SetField: ChainValidating {
     return try await next(request)
   }
 
-  /// What of its scope cannot be read.
+  /// Returns the invalid parts of its scope.
   public func problems(in chain: InterceptorChain) -> [String] {
     scope.problems.map { "does not cover what was intended: \($0.message)" }
   }
 }
 
 extension HTTPField.Name {
-  /// `X-API-Key`, which many services take their keys by.
+  /// `X-API-Key`, the field for API keys of many services.
   public static let xAPIKey = HTTPField.Name("X-API-Key")!
 }

@@ -12,13 +12,13 @@ import Foundation
 /// let inner = InterceptorRegistry { guarded; RequestPrinter() }
 /// ```
 ///
-/// Retries and hedged requests are not re-entries: they run side by side, not nested.
+/// Retries and hedged requests are not re-entries: they run sequentially or concurrently, not nested.
 ///
-/// The guard recognizes a re-entry by the request's tag, on any thread, if the new request was made from the request
-/// that the interceptor received. On Linux it also recognizes any request by the task in which it is made. It therefore
-/// does not recognize a fresh request to an intercepted session from a detached task, nor on Apple platforms, where the
-/// loading system starts the request elsewhere: there, an interceptor that makes its own requests uses a session that
-/// is not intercepted, or a direct load.
+/// The guard recognizes a re-entry by the request's tag, on any thread, if the new request derives from the request
+/// that the interceptor received. On Linux it also recognizes any request by its task. It does not recognize a fresh
+/// request to an intercepted session from a detached task; nor any fresh request on Apple platforms, where the loading
+/// system starts it elsewhere: there, an interceptor that makes its own requests uses a session that is not
+/// intercepted, or a direct load.
 public struct LoopGuard: InlineResponding {
   /// The name to print in the error's path.
   public let name: String
@@ -35,7 +35,7 @@ public struct LoopGuard: InlineResponding {
     self.limit = max(1, limit)
   }
 
-  /// Passes the request on, or throws `WaylayError.loopDetected` with the path that led back here.
+  /// Passes the request on, or throws `WaylayError.loopDetected` with the path of the loop.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -43,7 +43,7 @@ public struct LoopGuard: InlineResponding {
     return try await Lineage.$current.withValue(lineage) { try await next(inner) }
   }
 
-  /// Does the same inline.
+  /// The same check for inline responses.
   public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { .next(try enter(request).0) }
 
   private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {

@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTypes
 
-/// An interceptor that makes an error of a response with a status of 400 or more, for code that looks at errors alone.
+/// An interceptor that throws an error for a response with a status of 400 or more, for code that handles only errors.
 ///
 /// ```swift
 /// let registry = InterceptorRegistry { ValidateStatus() }
@@ -14,8 +14,8 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Put it first: what stands before it sees no such responses. A challenge (401) is an error too, so the session's
-/// credentials do not answer it.
+/// Put it first: an interceptor before it never sees such responses. A challenge (401) is an error too, so the session
+/// does not answer it with credentials.
 public struct ValidateStatus: RequestInterceptor {
   /// Makes the interceptor.
   public init() {}
@@ -35,7 +35,7 @@ public struct ValidateStatus: RequestInterceptor {
         if body.count == StatusError.mostBytes { break }
       }
     } catch  where !(error is CancellationError) {
-      // What has come of the body says more than why the rest has not.
+      // The received part of the body is more useful than the error that ended it.
     }
     let error = StatusError(
       status: response.status, fields: response.fields, body: body, url: response.url, requestID: request.id)
@@ -48,7 +48,7 @@ public struct ValidateStatus: RequestInterceptor {
   }
 }
 
-/// A response whose status says that the request failed, as ``ValidateStatus`` makes an error of it.
+/// A response whose status reports a failure, as thrown by ``ValidateStatus``.
 public struct StatusError: LoadError {
   /// The status.
   public let status: HTTPResponse.Status
@@ -63,11 +63,11 @@ public struct StatusError: LoadError {
 
   /// The status.
   public var code: HTTPResponse.Status { status }
-  /// The status in words. Neither fields nor body: they may say anything.
+  /// The status in words, without fields and body, which may contain secrets.
   public var message: String {
     "the server answered with the status \(status.code): see StatusError.body for what it says."
   }
-  /// There is none.
+  /// Always `nil`.
   public var underlying: (any Error)? { nil }
 
   static let mostBytes = 1024

@@ -1,20 +1,20 @@
 import Foundation
 import HTTPTypes
 
-/// The challenges that one load meets, and the credentials that it sends.
+/// The challenges of one load, and the credentials that it sends.
 ///
 /// A challenge is answered inside the load: the request runs through the chain once more, with a credential. The
-/// loading system never sees a challenge that it would answer past us, hang on or trap on (P14).
+/// loading system never sees a challenge that it would answer itself, hang on or trap on (P14).
 struct Authentication {
-  /// What the last challenge was met with.
+  /// The reply to the last challenge.
   private struct Attempt {
     let space: ProtectionSpace
     let credential: URLCredential
-    /// For a challenge of the scheme Digest; Basic else.
+    /// The challenge if its scheme is Digest; `nil` for Basic.
     let digest: DigestChallenge?
-    /// Whom it is for: nobody else gets it.
+    /// The only origin that gets the credential.
     let origin: URL
-    /// Requests that were answered for.
+    /// The number of requests sent with the nonce.
     var count = 0
 
     /// The value of `Authorization`.
@@ -32,16 +32,16 @@ struct Authentication {
 
   private var last: Attempt?
   var hasSentCredential: Bool { last != nil }
-  /// Whether the URL's own user and password have been turned down.
+  /// Whether the server has refused the URL's user and password.
   private var hasRefusedUserInfo = false
-  /// What the server has refused in this load, in the order in which it was tried.
+  /// The credentials that the server has refused in this load, in order.
   private var refused: [URLCredential] = []
   private var rounds = 0
 
-  /// Credentials that one load sends at most, whatever realms a server makes up.
+  /// The maximum number of credentials per load, regardless of the number of realms.
   private static let maximumRounds = 20
 
-  /// Puts the last credential into the next request, if that goes to the origin it is for, and says what it is.
+  /// Adds the last credential to the next request if the request goes to its origin. Returns the credential.
   mutating func authorize(_ request: inout URLRequest) -> AnsweredChallenge? {
     guard let origin = last?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return nil }
     last?.count += 1
@@ -49,7 +49,7 @@ struct Authentication {
     return last.flatMap { AnsweredChallenge($0.credential) }
   }
 
-  /// The request to try again with a credential, or `nil` when `response` is to stand.
+  /// The request to send again with a credential; `nil` if `response` is final.
   mutating func answer(
     _ response: InterceptedResponse, to hop: Hop, of load: Load
   ) async throws -> Hop? {
@@ -64,7 +64,7 @@ struct Authentication {
       let isStale = challenge.digest?.isStale == true && last?.space == challenge.space
       let reply: ChallengeReply
       if isStale, let last {
-        // The credential was right, and the server wants it with another nonce: nobody need be asked.
+        // The credential was right, and only the nonce is stale: reuse it without asking the app.
         reply = ChallengeReply(.useCredential, last.credential)
       } else {
         noteRefusal(in: challenge.space)
@@ -106,14 +106,14 @@ struct Authentication {
     .map(\.element)
   }
 
-  /// The last credential was wrong, if it was for this space.
+  /// Records the last credential as refused, if it was for this space.
   private mutating func noteRefusal(in space: ProtectionSpace) {
     guard let last else { return }
     if last.space == space { refused.append(last.credential) } else { refused = [] }
     self.last = nil
   }
 
-  /// The URL's user and password went ahead of the challenge, as Basic, and were wrong.
+  /// Records that the URL's user and password, sent as Basic before any challenge, were refused.
   private mutating func noteUserInfo(of request: URLRequest, _ challenge: Challenge, _ response: InterceptedResponse) {
     guard !hasRefusedUserInfo, challenge.digest == nil, response.source == .network,
       request.value(forHTTPHeaderField: "Authorization") == nil, let credential = request.url?.userInfo
@@ -122,7 +122,7 @@ struct Authentication {
     refused.append(credential)
   }
 
-  /// What the app, or the system's own rule, says about a challenge.
+  /// Asks the app, or applies the system's default handling, about a challenge.
   private func reply(
     to space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
   ) async throws -> ChallengeReply {
@@ -143,14 +143,14 @@ struct Authentication {
     }
   }
 
-  /// The URL's user info, else what the storage holds; once a credential has been refused, that one.
+  /// The proposed credential: the URL's user info, else a stored one; after a refusal, the refused one.
   private func proposed(_ space: ProtectionSpace, at url: URL, _ storage: URLCredentialStorage?) -> URLCredential? {
     if let last = refused.last { return last }
     if let credential = url.userInfo { return credential }
     return storage.flatMap { space.credential(in: $0) }
   }
 
-  /// The last credential was right: it is stored, if its persistence says so.
+  /// The server accepted the last credential: stores it if its persistence requires that.
   private func accepted(in load: Load) {
     guard let last, last.credential.persistence != .none, let storage = load.context.credentialStorage
     else { return }
@@ -159,11 +159,11 @@ struct Authentication {
 }
 
 extension Load {
-  /// On Apple platforms the inner session asks the app by itself, when there is one to ask.
+  /// On Apple platforms the inner session asks the app itself, if there is a delegate.
   var leavesChallengesToTransport: Bool { PlatformClient.transportAnswersChallenges && delegate != nil }
 }
 
-/// What to do about a challenge.
+/// How to handle a challenge.
 struct ChallengeReply: Sendable {
   let disposition: URLSession.AuthChallengeDisposition
   let credential: URLCredential?
@@ -173,20 +173,19 @@ struct ChallengeReply: Sendable {
     self.credential = credential
   }
 
-  /// Default handling: the proposed credential, unless one has failed already.
+  /// Default handling: the proposed credential, unless one was refused already.
   static func byDefault(_ proposed: URLCredential?, _ refused: [URLCredential]) -> ChallengeReply {
     ChallengeReply(.useCredential, refused.isEmpty ? proposed : nil)
   }
 }
 
-/// Where the loads of one installation wait to have their challenges answered: one at a time for each realm, as an app
-/// that asks a person wants it. Realms do not wait for each other: to answer for one, an app may need a load of
-/// another.
+/// Serializes the challenges of an installation: one at a time per realm, because an app may show a dialog. Realms do
+/// not wait for each other: to answer for one realm, an app may need a load of another.
 final class ChallengeCoordinator: Sendable {
-  /// The loads that wait for one reply of the app.
+  /// The loads that wait for the app's reply.
   private struct Line {
     var queue: [Promise<Void>] = []
-    /// What was answered while others waited, so that they need not ask again.
+    /// The last answer, which waiting loads reuse instead of asking again.
     var answer: URLCredential?
   }
 
@@ -196,10 +195,10 @@ final class ChallengeCoordinator: Sendable {
     let space: ProtectionSpace
   }
 
-  /// There is a line for a key while somebody is being served.
+  /// A key has a line while one of its loads is being answered.
   private let lines = Locked<[Key: Line]>([:])
 
-  /// Waits in the queue, then asks, unless another load has been given a credential for the same space meanwhile.
+  /// Waits in the queue, then asks; reuses a credential that another load has received for the same space meanwhile.
   func answer(
     _ delegateID: ObjectIdentifier, _ space: ProtectionSpace, refused: [URLCredential],
     _ ask: () async throws -> ChallengeReply
@@ -234,7 +233,7 @@ final class ChallengeCoordinator: Sendable {
     }
   }
 
-  /// Calls the next ticket that has not been cancelled meanwhile.
+  /// Resumes the next waiting load that was not cancelled.
   private func leave(_ key: Key) {
     var next: Promise<Void>?
     repeat {
@@ -249,7 +248,7 @@ final class ChallengeCoordinator: Sendable {
   }
 }
 
-/// The sender that a challenge must have; apps answer through completion handlers instead.
+/// The sender that a challenge requires; it is unused, because apps answer through completion handlers.
 /// https://developer.apple.com/documentation/foundation/urlauthenticationchallenge/sender
 private final class UnusedSender: NSObject, URLAuthenticationChallengeSender, Sendable {
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
@@ -264,8 +263,8 @@ extension URLCredential {
     user == other.user && password == other.password
   }
 
-  /// The value of `Authorization` (RFC 7617, section 2), in UTF-8; `nil` without a password, or for a user that cannot
-  /// be written in it.
+  /// The value of `Authorization` (RFC 7617, section 2), in UTF-8; `nil` without a password, or for a user name with a
+  /// colon.
   fileprivate var basicField: String? {
     guard let user, let password, !user.contains(":") else { return nil }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
@@ -273,7 +272,7 @@ extension URLCredential {
 }
 
 extension URL {
-  /// User and password, where there is a user.
+  /// The user and password; `nil` without a user.
   var userInfo: URLCredential? {
     guard let user = user(percentEncoded: false), !user.isEmpty else { return nil }
     return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .none)
@@ -281,25 +280,25 @@ extension URL {
 }
 
 extension InterceptedRequest {
-  /// Takes user name and password out of the URL and puts them into `Authorization`, as Basic, where the request has
-  /// none: they go ahead of a challenge, as with `URLSession`.
+  /// Moves user name and password from the URL to `Authorization`, as Basic, unless the request has that field: they
+  /// are sent before a challenge, as with `URLSession`.
   mutating func moveUserInfo() {
     if !fields.contains(.authorization), let field = url.userInfo?.basicField { fields[.authorization] = field }
     url = url.withoutUserInfo
   }
 }
 
-/// The credential of a request that answers a challenge, for the interceptors that see the request again.
+/// The credential of a request that answers a challenge, for interceptors that see the request again.
 ///
-/// One user's `Digest` field differs with each request: use this credential to distinguish users. Its description
-/// reveals nothing, so that it is not printed anywhere.
+/// The `Digest` field of one user differs from request to request: use this credential to distinguish users. Its
+/// description contains no secret.
 package struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomReflectable {
   /// The user name.
   package let user: String
   /// The password.
   package let password: String
 
-  /// What is in a credential; `nil` for one without a user or a password.
+  /// The content of a credential; `nil` without a user or a password.
   init?(_ credential: URLCredential) {
     guard let user = credential.user, let password = credential.password else { return nil }
     self.init(user: user, password: password)
@@ -311,21 +310,21 @@ package struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomRefle
     self.password = password
   }
 
-  /// A fixed text that reveals nothing.
+  /// A fixed text without secrets.
   package var description: String { "a credential" }
-  /// A mirror without children, which reveals nothing.
+  /// A mirror without children, so that no secret is printed.
   package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// The key of the ``AnsweredChallenge`` annotation.
 package enum AnsweredChallengeKey: InterceptedRequest.Key {
-  /// A request without the annotation answers no challenge.
+  /// No annotation: the request answers no challenge.
   package static let defaultValue: AnsweredChallenge? = nil
 }
 
 extension LoadContext {
-  /// The credentials with which the session could answer a challenge from `url`'s origin without asking anybody: the
-  /// URL's user info, otherwise those in its storage for the origin.
+  /// The credentials with which the session could answer a challenge from `url`'s origin without asking the app: the
+  /// URL's user info, otherwise the stored ones of the origin.
   ///
   /// - Parameter url: The URL to load.
   package func challengeAnswers(for url: URL) -> [AnsweredChallenge] {
@@ -340,10 +339,10 @@ extension LoadContext {
   }
 }
 
-/// The realm of an origin that a credential is for (RFC 9110, section 11.5), by value.
+/// The realm of an origin that a credential belongs to (RFC 9110, section 11.5), as a value.
 ///
-/// `URLProtectionSpace` compares by identity on Linux, so a storage there finds nothing by a space that describes the
-/// same realm: a lookup goes through all of them.
+/// On Linux `URLProtectionSpace` compares by identity, so a lookup by an equal space finds nothing: iterate over all of
+/// them instead.
 struct ProtectionSpace: Hashable, Sendable {
   let host: String
   let port: Int
@@ -362,7 +361,7 @@ struct ProtectionSpace: Hashable, Sendable {
 
   private var method: String { isDigest ? NSURLAuthenticationMethodHTTPDigest : NSURLAuthenticationMethodHTTPBasic }
 
-  /// The same as an object.
+  /// The space as a Foundation object.
   var object: URLProtectionSpace {
     URLProtectionSpace(
       host: host, port: port, protocol: isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, realm: realm,
@@ -371,13 +370,13 @@ struct ProtectionSpace: Hashable, Sendable {
 
   private func isDescribed(by other: URLProtectionSpace) -> Bool {
     !other.isProxy() && other.host.lowercased() == host && other.port == port && other.realm == realm
-      // Apps write the constant or the scheme.
+      // Apps use the constant or the scheme.
       && [isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, isTLS ? "https" : "http"].contains(
         other.protocol ?? "")
       && [method, NSURLAuthenticationMethodDefault].contains(other.authenticationMethod)
   }
 
-  /// The credential of a storage for this space: the default one, or the only one.
+  /// The stored credential of this space: the default one, or the only one.
   func credential(in storage: URLCredentialStorage) -> URLCredential? {
     let stored = storage.allCredentials.filter { isDescribed(by: $0.key) }
     if let chosen = stored.keys.lazy.compactMap({ storage.defaultCredential(for: $0) }).first { return chosen }
@@ -385,7 +384,7 @@ struct ProtectionSpace: Hashable, Sendable {
     return all.count == 1 ? all[0] : nil
   }
 
-  /// Keeps a credential beside the others of this space.
+  /// Stores a credential in addition to the other ones of this space.
   func keep(_ credential: URLCredential, in storage: URLCredentialStorage) {
     storage.set(credential, for: storage.allCredentials.keys.first(where: isDescribed) ?? object)
   }

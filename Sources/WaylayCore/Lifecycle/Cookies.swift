@@ -5,9 +5,10 @@ extension LoadContext {
   /// Adds the session's cache policy, its header fields, then its cookies (rule 3).
   ///
   /// - Parameters:
-  ///   - origin: The URL the app asked for. On a hop to another origin the session's credentials stay behind (rule 4).
-  ///   - bySession: Whether the loading system has put the cookies in already; then there is nothing to do without any.
-  /// - Returns: Whether the request's `Cookie` is the storage's, and so to be made anew for the next hop.
+  ///   - origin: The first URL of the load. On a hop to another origin, the session's credentials are not added (rule
+  ///     4).
+  ///   - bySession: Whether the loading system has already added the cookies.
+  /// - Returns: Whether the request's `Cookie` comes from the storage, and must be recomputed for the next hop.
   @discardableResult
   func prepare(_ request: inout URLRequest, origin: URL? = nil, bySession: Bool = false) -> Bool {
     if cachePolicy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy {
@@ -24,7 +25,7 @@ extension LoadContext {
     return addCookies(to: &request)
   }
 
-  /// Adds the session's header fields where the request does not set them itself (P10).
+  /// Adds the session's header fields that the request does not set itself (P10).
   private func addHeaders(to request: inout URLRequest, origin: URL?) {
     let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
     guard additionalFields.count > Self.few else {
@@ -34,7 +35,7 @@ extension LoadContext {
       }
       return
     }
-    // Foundation looks through all fields for each that it is asked for or told.
+    // Foundation scans all fields on each access.
     var fields = request.allHTTPHeaderFields ?? [:]
     var present = Set(fields.keys.map { $0.lowercased() })
     for (name, value) in additionalFields where present.insert(name.lowercased()).inserted {
@@ -44,17 +45,17 @@ extension LoadContext {
     request.allHTTPHeaderFields = fields
   }
 
-  /// Fields up to which they are set one by one.
+  /// Up to this number, fields are set one by one.
   private static let few = 16
 
-  /// Takes out what the loading system on Linux has put into a request that handles its cookies itself (P29).
+  /// Removes the cookies that the loading system on Linux has added to a request that handles its cookies itself (P29).
   private func removeCookies(from request: inout URLRequest) {
     guard sendsCookies, let cookieStorage, let url = request.url,
       let present = request.value(forHTTPHeaderField: "Cookie"),
       let stored = cookieStorage.cookies(for: url), !stored.isEmpty
     else { return }
     guard present != Self.header(stored) else { return request.setValue(nil, forHTTPHeaderField: "Cookie") }
-    // The storage has changed since the task was made: what it holds is not sent, whatever else there is.
+    // The storage has changed since the task was made: remove its cookies, and keep the request's own ones.
     let pairs = Set(stored.map { "\($0.name)=\($0.value)" })
     let own = present.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
       !pairs.contains($0)
@@ -69,8 +70,8 @@ extension LoadContext {
     let matching = withinLimits(stored.filter { $0.matches(url) })
     let present = request.value(forHTTPHeaderField: "Cookie")
     guard !matching.isEmpty else {
-      // The loading system on Linux looks at the host alone, and has put Secure cookies and those of other paths in
-      // already.
+      // The loading system on Linux filters by host only, so it has added Secure cookies and cookies of other paths:
+      // remove them.
       if present != nil, present == Self.header(stored) { request.setValue(nil, forHTTPHeaderField: "Cookie") }
       return false
     }
@@ -79,8 +80,7 @@ extension LoadContext {
     return true
   }
 
-  /// As many cookies as half a head has room for: a server must not be able to set so many that no request can be sent
-  /// to it any more.
+  /// Limits the cookies to half of a head: otherwise a server could set so many that every later request fails.
   private func withinLimits(_ cookies: [HTTPCookie]) -> [HTTPCookie] {
     var room = limits.fieldBytes / 2
     return cookies.filter { cookie in
@@ -95,18 +95,17 @@ extension LoadContext {
     HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
   }
 
-  /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19), as
-  /// far as the limits allow.
+  /// Stores the cookies of a response from the network or a mock, under the first URL of the load (P19), within the
+  /// limits.
   ///
-  /// - Returns: How many were ignored, because they or all together were over a limit.
+  /// - Returns: The number of ignored cookies, which exceeded a limit by themselves or together.
   @discardableResult
   func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
     guard let url = request.url, request.httpShouldHandleCookies else { return 0 }
     return storeCookies(of: response, url, request.mainDocumentURL)
   }
 
-  /// Stores the cookies of a response that no interceptor above sees because another response was given, such as the
-  /// response to background work.
+  /// Stores the cookies of a response that does not return through the chain, such as the response to background work.
   ///
   /// The core stores the cookies of a response that returns through the chain.
   ///
@@ -118,7 +117,7 @@ extension LoadContext {
   }
 
   private func storeCookies(of response: InterceptedResponse, _ url: URL, _ document: URL?) -> Int {
-    // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
+    // A lookup by name builds an index of all fields, which costs more than a scan of a few.
     guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies, let cookieStorage,
       accepts(cookiesOf: url, for: document)
     else { return 0 }
@@ -139,12 +138,12 @@ extension LoadContext {
     return max(0, values.count - ours.count - foreign)
   }
 
-  /// The longest field that is looked at: a cookie with as many bytes of attributes again.
+  /// The length of the longest field that is parsed: a cookie of maximum size, and 4 KiB of attributes.
   private static func largestField(_ limits: MessageLimits) -> Int {
     limits.cookieBytes.saturating(adding: 4096)
   }
 
-  /// The cookies that replace one of the storage's, and as many others as there is room for beside those of the host.
+  /// The cookies that replace stored ones, and as many new ones as fit besides those of the host.
   private func withRoom(_ cookies: [HTTPCookie], in storage: HTTPCookieStorage, _ url: URL) -> [HTTPCookie] {
     func key(_ cookie: HTTPCookie) -> [String] { [cookie.name, cookie.domain, cookie.path] }
     var known = Set((storage.cookies(for: url) ?? []).map(key))
@@ -156,8 +155,8 @@ extension LoadContext {
     }
   }
 
-  /// Whether the configuration's policy takes cookies of `url` for a document of that URL; the storage has a policy of
-  /// its own beside it.
+  /// Whether the configuration's policy accepts cookies of `url` for the document URL. The storage has its own policy
+  /// in addition.
   private func accepts(cookiesOf url: URL, for document: URL?) -> Bool {
     switch cookieAcceptPolicy {
     case .always: return true
@@ -170,22 +169,22 @@ extension LoadContext {
 }
 
 extension HTTPCookie {
-  /// Whether the cookie goes along with a request for `url` (RFC 6265, section 5.4).
+  /// Whether a request for `url` gets the cookie (RFC 6265, section 5.4).
   fileprivate func matches(_ url: URL) -> Bool {
     if isSecure, url.scheme?.lowercased() != "https" { return false }
     if let expiresDate, expiresDate <= Date() { return false }
     return covers(url.path.isEmpty ? "/" : url.path)
   }
 
-  /// Whether the cookie's path is another one or above it (RFC 6265, section 5.1.4): equal, or a prefix that ends at a
+  /// Whether the cookie's path matches the other path (RFC 6265, section 5.1.4): equal, or a prefix that ends at a
   /// slash.
   private func covers(_ other: String) -> Bool {
     other == path || other.hasPrefix(path) && (path.hasSuffix("/") || other.dropFirst(path.count).first == "/")
       || path.isEmpty
   }
 
-  /// Whether the cookie would stand in the place of a secure one, or go along before it: what comes without TLS leaves
-  /// those alone (RFC 6265bis, section 5.7, step 17).
+  /// Whether the cookie would replace or shadow a secure cookie, which a response without TLS must not do (RFC 6265bis,
+  /// section 5.7, step 17).
   fileprivate func shadows(_ secure: HTTPCookie) -> Bool {
     let (ours, theirs) = (domain.lowercased(), secure.domain.lowercased())
     func isWithin(_ one: String, _ other: String) -> Bool {
@@ -195,7 +194,7 @@ extension HTTPCookie {
     return name == secure.name && (isWithin(ours, theirs) || isWithin(theirs, ours)) && secure.covers(path)
   }
 
-  /// Whether the cookie is what its name's prefix says (RFC 6265bis, section 4.1.3), by the field that sets it.
+  /// Whether the cookie fulfills the requirements of its name's prefix (RFC 6265bis, section 4.1.3).
   fileprivate func keepsPromise(of field: String) -> Bool {
     let name = name.lowercased()
     guard name.hasPrefix("__host-") else { return isSecure || !name.hasPrefix("__secure-") }
@@ -204,9 +203,9 @@ extension HTTPCookie {
       && !attributes.contains { $0.hasPrefix("domain=") && $0 != "domain=" }
   }
 
-  /// The cookie as a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a
-  /// parent domain that is more than one label; `nil` for any other. A host of one label has it alone: `com` sets
-  /// nothing for all that ends in `.com`.
+  /// The cookie if a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a
+  /// parent domain with more than one label; `nil` otherwise. A single-label host sets cookies for itself only: `com`
+  /// must not set cookies for all names below `.com`.
   fileprivate func settable(by url: URL) -> HTTPCookie? {
     guard let host = url.host?.lowercased() else { return nil }
     let isForSubdomains = domain.hasPrefix(".")
@@ -224,9 +223,9 @@ extension HTTPCookie {
 extension HTTPCookie {
   /// The cookies of a `Set-Cookie` field.
   ///
-  /// On Linux Foundation counts names, values and dates in one unit and cuts them off in another: what is not ASCII loses
-  /// the value, or ends the process (P30). So it is given ASCII alone. Names are ASCII anyway (RFC 6265, section 4.1.1);
-  /// a value is put in afterwards, and an attribute that cannot be read is left out (section 5.2).
+  /// On Linux, Foundation mixes units when it counts and cuts names, values and dates: a field beyond ASCII loses its
+  /// value or crashes the process (P30). So it gets ASCII only: names are ASCII anyway (RFC 6265, section 4.1.1), the
+  /// value is inserted afterwards, and a malformed attribute is ignored (section 5.2).
   static func reading(_ field: String, for url: URL) -> [HTTPCookie] {
     guard field.utf8.contains(where: { $0 >= 0x80 }) else {
       return cookies(withResponseHeaderFields: ["Set-Cookie": field], for: url)

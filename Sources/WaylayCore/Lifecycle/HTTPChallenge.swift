@@ -2,18 +2,17 @@ import Foundation
 
 /// One challenge of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
 struct HTTPChallenge: Equatable, Sendable {
-  /// The scheme in lower case, `basic` for example.
+  /// The scheme in lower case, such as `basic`.
   let scheme: String
-  /// The parameters, their names in lower case. Of a name that comes twice the first counts.
+  /// The parameters, with names in lower case. The first of several parameters with one name counts.
   var parameters: [String: String] = [:]
 
   var realm: String? { parameters["realm"] }
 
-  /// All challenges of a response, in the order of the server's liking. What cannot be read is left out; nothing in it
-  /// is an error.
+  /// Parses all challenges of a response, in the server's order. Malformed parts are ignored.
   ///
-  /// A field may hold several challenges, and a challenge several parameters, both separated by commas: a token that is
-  /// followed by `=` is a parameter, any other one begins a challenge.
+  /// A field may contain several challenges, and a challenge several parameters, both separated by commas: a token
+  /// followed by `=` is a parameter, any other token begins a challenge.
   static func parse(_ fields: [String]) -> [HTTPChallenge] {
     fields.flatMap { field in
       var parser = Parser(rest: field.utf8[...])
@@ -31,7 +30,7 @@ extension HTTPChallenge {
       while !rest.isEmpty {
         skip { $0.isBlank || $0 == UInt8(ascii: ",") }
         guard let name = token() else {
-          // Not a list element: go on behind the next comma.
+          // Not a list element: continue after the next comma.
           skip { $0 != UInt8(ascii: ",") }
           continue
         }
@@ -52,7 +51,7 @@ extension HTTPChallenge {
       return found
     }
 
-    /// The one text that may follow a scheme in place of parameters, and that ends at a comma.
+    /// Skips a token68, which may follow a scheme instead of parameters and ends at a comma.
     private mutating func skipToken68() {
       let start = rest
       skip(\.isBlank)
@@ -103,20 +102,20 @@ struct DigestChallenge: Sendable {
   }
 
   private let algorithm: Algorithm
-  /// Whether the server named the algorithm; RFC 2617 left it out for MD5.
+  /// Whether the server named the algorithm; RFC 2617 omits it for MD5.
   private let namesAlgorithm: Bool
   private let realm: String
   private let nonce: String
   private let opaque: String?
-  /// Whether the quality of protection is `auth`; without it the credentials are those of RFC 2069.
+  /// Whether the quality of protection is `auth`; without it the credentials follow RFC 2069.
   private let hasQuality: Bool
   private let hashesUser: Bool
-  /// The credential was right and the nonce too old.
+  /// Whether the credential was right and only the nonce had expired.
   let isStale: Bool
   private let clientNonce: String
 
-  /// `nil` for a challenge that is not Digest, or asks for what is not known here: another algorithm, or the protection
-  /// of the body.
+  /// `nil` unless the challenge is Digest with a supported algorithm and quality of protection (`auth-int` is not
+  /// supported).
   init?(_ challenge: HTTPChallenge, clientNonce: String = Self.random()) {
     guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else {
       return nil
@@ -140,7 +139,7 @@ struct DigestChallenge: Sendable {
     isStale = challenge.parameters["stale"]?.lowercased() == "true"
   }
 
-  /// How much better than Basic it is.
+  /// The rank of the algorithm; Basic has 0.
   var strength: Int { algorithm == .sha256 || algorithm == .sha256Session ? 2 : 1 }
 
   /// 128 random bits.
@@ -148,10 +147,10 @@ struct DigestChallenge: Sendable {
     (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
   }
 
-  /// The value of `Authorization` for one request; `count` says how many the nonce was used for, this one included.
+  /// The value of `Authorization` for one request; `count` is the number of uses of the nonce, this one included.
   func field(for credential: URLCredential, method: String, url: URL, count: Int) -> String? {
     guard let user = credential.user, let password = credential.password,
-      // Nothing of it may break out of its line, whatever its source.
+      // Reject control characters, which could break out of the line.
       ![user, realm, nonce, opaque ?? ""].contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } })
     else { return nil }
     let target = Self.target(of: url)
@@ -173,9 +172,9 @@ struct DigestChallenge: Sendable {
     return "Digest " + parts.joined(separator: ", ")
   }
 
-  /// Path and query, as they stand on the wire.
+  /// Path and query, as sent.
   private static func target(of url: URL) -> String {
-    // Without dot segments, which no transport sends.
+    // Without dot segments, which transports remove.
     let url = url.standardized
     let path = url.path(percentEncoded: true)
     return (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")

@@ -1,16 +1,16 @@
 import Foundation
 
 extension Load {
-  /// Remembers where a failure began: in the innermost interceptor that threw it.
+  /// Records the innermost interceptor that threw an error.
   func noteFailure(_ error: any Error, in interceptor: any RequestInterceptor) {
     if origin(of: error) == nil { state.withLock { $0.failure = (error, interceptor.name) } }
   }
 
-  /// The interceptor that `error` began in, if it was thrown by one.
+  /// The name of the interceptor that threw `error`; `nil` if none did.
   func origin(of error: any Error) -> String? {
     guard let failure = state.withLock({ $0.failure }), type(of: failure.error) == type(of: error),
-      // Errors are values: one that says the same is the one that came from further in. A description is anybody's
-      // code, so that it is asked for without the lock.
+      // Errors are values: an equal description means the same error. The description may run the app's code, so it is
+      // evaluated outside of the lock.
       String(reflecting: failure.error) == String(reflecting: error)
     else { return nil }
     return failure.interceptor
@@ -25,13 +25,13 @@ extension Load {
 }
 
 extension Load {
-  /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule
-  /// 5).
+  /// Converts a failure to the app's error: a `URLError` with the failing URL, and the original under
+  /// `NSUnderlyingErrorKey` (rule 5).
   func urlError(for error: any Error) -> URLError {
     var userInfo = URLError.failingURL(url)
     switch error {
     case let error as URLError:
-      // The URL of the failing hop is better than that of the first one; an interceptor's own error often has none.
+      // Prefer the URL of the failing hop to the first URL; an interceptor's own error often has none.
       if error.userInfo[NSURLErrorFailingURLErrorKey] != nil {
         userInfo = URLError.failingURL(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL)
       }
@@ -62,11 +62,11 @@ extension Load {
 }
 
 extension URLError {
-  /// Takes user names and passwords out of the URLs that an error names: errors are printed.
+  /// Removes user names and passwords from the URLs in an error: errors are printed.
   fileprivate static func hideUserInfo(in userInfo: inout [String: Any]) {
     for (key, value) in userInfo {
       if let url = value as? URL { userInfo[key] = url.withoutUserInfo }
-      // The same URL as text, under a key that is deprecated and still used.
+      // The same URL as text, under a key that is deprecated but still used.
       if key == "NSErrorFailingURLStringKey", let text = value as? String, let url = URL(string: text) {
         userInfo[key] = url.withoutUserInfo.absoluteString
       }

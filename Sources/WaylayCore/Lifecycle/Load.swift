@@ -1,46 +1,45 @@
 // The walk, 3 of 5: a `Load` is one request of the app until the last byte of its response. It runs hop by hop: each
-// time the request is made anew for the chain, goes through the interceptors (`Turn`, whose `next` leads to the next
-// turn) and comes back with a response, a redirect or a challenge.
+// hop makes a new request for the chain, runs it through the interceptors (`Turn`, whose `next` leads to the next
+// turn), and gets a response, a redirect or a challenge.
 
 import Foundation
 
 /// One load: from an app's request to the response of its last hop.
 ///
-/// It is what the bridge and a direct load share: the hops, the chains, cookies, redirects, timeouts and the report at
-/// the end.
+/// The bridge and direct loads share it: hops, chains, cookies, redirects, timeouts and the report at the end.
 final class Load: Sendable {
   struct State {
-    /// The turn of the innermost interceptor that is running; with hedged requests, of one of them.
+    /// The turn of the innermost running interceptor; with hedged requests, of one of them.
     var innermost: Turn?
-    /// The failure that travels up the chain, and the interceptor it began in.
+    /// The failure that propagates up the chain, and the interceptor that threw it.
     var failure: (error: any Error, interceptor: String)?
     var clock: IdleClock
     var onFailure: (@Sendable (WaylayError) -> Void)?
-    /// The interceptors of the hop under way.
+    /// The interceptors of the current hop.
     var selection: ChainIndex.Selection?
-    /// Requests that the transport is working on.
+    /// The number of requests in the transport.
     var transfers = 0
     var hasResponded = false
-    /// Whether timeouts and the registry watch the load.
+    /// Whether the timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
-    /// Makes of the load's own timeout an error that says what was tried until then.
+    /// Converts the load's own timeout to an error that lists the attempts.
     var timeoutError: (@Sendable (WaylayError) -> any Error)?
   }
 
   let id: InterceptedRequest.ID
   let first: Hop
-  /// What was found out when the request was taken: whose load it is, and which chain owns it.
+  /// The context and the chain of the load, determined when the request was accepted.
   let ownership: Installation.Ownership
   let delegate: (any LoadDelegate)?
   let state: Locked<State>
-  /// Seconds without progress after which the load times out, where the request says so itself.
+  /// The idle timeout in seconds if the request sets one.
   let ownTimeout: TimeInterval?
 
   /// - Parameters:
-  ///   - body: The body, in place of the one that the request carries.
-  ///   - isUpload: Whether that body is one of an upload task.
-  ///   - hop: How many redirects came before, where another object followed them.
+  ///   - body: The body that replaces the one of the request.
+  ///   - isUpload: Whether that body belongs to an upload task.
+  ///   - hop: The number of earlier redirects that another object has followed.
   init(
     _ ownership: Installation.Ownership, _ id: InterceptedRequest.ID = .next(), body: MessageBody?, isUpload: Bool,
     hop: Int = 0,
@@ -50,7 +49,7 @@ final class Load: Sendable {
     self.ownership = ownership
     self.delegate = delegate
     var bare = ownership.request
-    // On Linux a change of a request without a URL ends the process.
+    // On Linux, mutating a request without a URL crashes the process.
     let carried = body ?? (bare.url == nil ? nil : bare.takeBody())
     if bare.httpBody != nil, bare.url != nil { bare.httpBody = nil }
     if bare.httpBodyStream != nil, bare.url != nil { bare.httpBodyStream = nil }
@@ -61,7 +60,8 @@ final class Load: Sendable {
   }
 
   var url: URL? { first.url }
-  /// Where it began: for the registry whose transport leads here, or in a protocol object before this one.
+  /// The URL where the load began: that of another registry whose transport leads here, or of an earlier protocol
+  /// object.
   var origin: URL? { ownership.origin ?? RequestTag.origin(of: first.urlRequest) ?? first.url }
   var context: LoadContext { ownership.context }
   var installation: Installation { ownership.installation }
@@ -71,53 +71,52 @@ final class Load: Sendable {
     try installation.transport(for: url, delegate?.transports)
   }
 
-  /// The name of the innermost interceptor that is running.
+  /// The name of the innermost running interceptor.
   var activeInterceptor: String? { state.withLock { $0.innermost }?.interceptor.name }
 }
 
-/// Decides for the app what a load asks: the bridge asks the task's delegate.
+/// Decides for the app: the bridge forwards each question to the task's delegate.
 protocol LoadDelegate: Sendable {
-  /// The request to follow, or `nil` to take the redirect itself as the last response.
+  /// Returns the request to follow, or `nil` to make the redirect itself the last response.
   func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest?
 
-  /// Another stream with the body of the load's request, when the first one has been read.
+  /// Returns another stream with the body of the load's request, once the first one has been read.
   func newBody() async throws -> MessageBody?
 
-  /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to
-  /// ask.
+  /// The identity of the object that answers challenges, because different ones may have different users; `nil` if
+  /// there is none.
   var delegateID: ObjectIdentifier? { get throws }
 
   /// The transports of the load's session; `nil` for those of its installation.
   var transports: Installation.Transports? { get }
 
-  /// A transport has sent so many bytes of a request's body, from its beginning.
+  /// Reports the total number of body bytes that a transport has sent.
   func sent(_ total: Int64)
 
-  /// What to do about a challenge.
+  /// Returns how to handle a challenge.
   func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeReply
 }
 
-/// The request of one hop as the app asks for it, or a redirect: before any interceptor has seen it, without a body and
-/// without a tag.
+/// The request of one hop, as the app or a redirect defines it: before any interceptor, without a body and without a
+/// tag.
 ///
-/// A hop is what redirects, cookies and credentials are about. What a chain sees of it is an ``InterceptedRequest``,
-/// made anew for each time that it runs.
+/// Redirects, cookies and credentials work on hops. A chain works on an ``InterceptedRequest``, made anew for each run.
 struct Hop: Sendable {
   var urlRequest: URLRequest
   var body: MessageBody
-  /// How many redirects came before.
+  /// The number of earlier redirects.
   var number = 0
-  /// Whether an upload task has the body, rather than its request.
+  /// Whether the body belongs to an upload task instead of its request.
   var isUpload = false
 
   var url: URL? { urlRequest.url }
 }
 
 extension Load {
-  /// What the interceptors at the beginning of the chain answer at once, without leaving the loading system's call;
-  /// `nil` when ``respond(after:)`` has to run.
+  /// The response of the first interceptors of the chain, if they respond inline, within the loading system's call;
+  /// `nil` if ``respond(after:)`` must run.
   ///
-  /// - Returns: The response, and whether it is the last: a redirect and a challenge have the load go on.
+  /// - Returns: The response, and whether it is the last one: the load continues after a redirect or a challenge.
   func respondInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
     guard let selection = ownership.selection, !selection.inline.isEmpty else { return nil }
     let lineage = try Lineage.deeper(than: ownership.outer, by: registry.lineageEntry, load: self)
@@ -130,11 +129,11 @@ extension Load {
     return (response, true)
   }
 
-  /// Runs the load up to the head of its last response, hop by hop.
+  /// Runs the load hop by hop, up to the head of its last response.
   ///
   /// - Parameters:
-  ///   - answer: The response to the first hop, where it is there already.
-  ///   - body: The body of the first hop, in place of its own.
+  ///   - answer: The response to the first hop, if it is already available.
+  ///   - body: The body that replaces the one of the first hop.
   func respond(
     after answer: InterceptedResponse? = nil, with body: MessageBody? = nil
   ) async throws -> InterceptedResponse {
@@ -157,7 +156,7 @@ extension Load {
           try await Turn.run(entered, through: selection?.interceptors ?? [], isAbroad: isAbroad, of: self)
         }
       }
-      // Those of the storage are put in anew for each hop.
+      // The storage's cookies are added anew for each hop.
       if ownership.hasStoredCookies, hop.number == first.number {
         hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie")
       }
@@ -173,11 +172,11 @@ extension Load {
     }
   }
 
-  /// Stores the cookies of a response; and an upload that an interceptor has answered is over, though no transport says
-  /// so.
+  /// Stores the cookies of a response; reports an upload that an interceptor has responded to as sent, because no
+  /// transport does.
   private func note(_ response: InterceptedResponse, to hop: Hop) {
     if response.source != .network, let length = hop.body.length, length > 0 { sent(length) }
-    // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
+    // A lookup by name builds an index of all fields, which costs more than a scan of a few.
     guard response.fields.contains(where: { $0.name == .setCookie }) else { return }
     let ignored = context.storeCookies(of: response, for: hop.urlRequest)
     guard ignored > 0 else { return }
@@ -188,7 +187,7 @@ extension Load {
       ])
   }
 
-  /// The request of the next round, or `nil` when `response` is the last.
+  /// The request of the next round; `nil` if `response` is the last one.
   private func step(
     after response: InterceptedResponse, from hop: Hop, _ authentication: inout Authentication
   ) async throws -> Hop? {
@@ -204,7 +203,7 @@ extension Load {
     return next
   }
 
-  /// Brings a hop's request into the form that the interceptors of a chain see, or the bare transport.
+  /// Converts a hop's request to the form for interceptors or for the bare transport.
   private func enter(
     _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?,
     _ lineage: Lineage, isAbroad: Bool = false
@@ -236,7 +235,7 @@ extension Load {
 extension Load {
   private var method: String { (first.urlRequest.httpMethod ?? "GET").uppercased() }
 
-  /// Tells the subscribers, if there are any.
+  /// Notifies the subscribers, if any.
   func report(_ kind: OpenEnum<LoadEvent>, response: InterceptedResponse? = nil, error: (any Error)? = nil) {
     guard !ownership.snapshot.subscribers.isEmpty else { return }
     let (chain, startedAt) = state.withLock { ($0.selection?.chain.name, $0.clock.startedAt) }
@@ -247,9 +246,10 @@ extension Load {
     for subscriber in ownership.snapshot.subscribers { subscriber.yield(event) }
   }
 
-  /// Ends the load: timeouts stop, the last event goes out, the log gets its line. Only the first call counts.
+  /// Ends the load: stops the timeouts, sends the last event and writes the log line. Only the first call has an
+  /// effect.
   ///
-  /// - Parameter makeError: The failure, made where it counts: a body that was read to its end is dropped, too.
+  /// - Parameter makeError: The failure, evaluated by the first call only: dropping a fully read body also calls this.
   func end(_ response: InterceptedResponse? = nil, error makeError: @autoclosure () -> (any Error)? = nil) {
     let (isFirst, isWatched) = state.withLock { state in
       defer {
@@ -282,17 +282,16 @@ extension Load {
   }
 }
 
-/// Where a load comes from: the registries and loop guards that it is already inside of, outermost first.
+/// The registries and loop guards that a load is nested in, outermost first.
 ///
-/// It travels with the task that runs a chain, and, for code that leaves the task, in the tag of the requests that
-/// interceptors see.
+/// It propagates as a task-local and, for code outside of that task, in the tag of the requests that interceptors see.
 final class Lineage: Sendable {
   struct Entry: Sendable {
     /// The number of a registry or of a loop guard.
     let origin: UInt64
-    /// What an error's path prints.
+    /// The text for an error's path.
     let label: String
-    /// The tag of a load that is inside of nothing else: nearly all loads, so it is made once.
+    /// The tag of a load that is not nested, cached because nearly all loads are not.
     var tag: URL?
 
     /// The entry of a registry.
@@ -316,7 +315,7 @@ final class Lineage: Sendable {
     depth = (outer?.depth ?? 0) + 1
   }
 
-  /// The same way here, for what outlives the loads on it.
+  /// The same lineage without loads, for objects that outlive them.
   var withoutLoads: Lineage {
     load == nil && outer == nil ? self : Lineage(entry, in: outer?.withoutLoads, load: nil)
   }
@@ -326,16 +325,16 @@ final class Lineage: Sendable {
 
   @TaskLocal static var current: Lineage?
 
-  /// Where the load began that a transport sends a request for, to protocol classes beneath it.
+  /// The first URL of the load that a transport sends a request for; read by protocol classes beneath the transport.
   @TaskLocal static var origin: URL?
 
-  /// The name of the interceptor that runs here, if any.
+  /// The name of the running interceptor, if any.
   static var currentReader: String? { current?.load?.activeInterceptor }
 
-  /// Loads within loads beyond which a load is taken for a loop.
+  /// The maximum nesting depth; a deeper load is a loop.
   static let maximumDepth = 16
 
-  /// How often the load is inside of that registry or guard.
+  /// How often the load is nested in that registry or guard.
   func count(of origin: UInt64) -> Int {
     (outer?.count(of: origin) ?? 0) + (entry.origin == origin ? 1 : 0)
   }
@@ -348,7 +347,7 @@ final class Lineage: Sendable {
 
   private static let origins = Locked<UInt64>(0)
 
-  /// A number for a registry or a loop guard, unique in the process.
+  /// A process-wide unique number for a registry or a loop guard.
   static func nextOrigin() -> UInt64 {
     origins.withLock {
       $0 += 1
@@ -356,7 +355,7 @@ final class Lineage: Sendable {
     }
   }
 
-  /// One level deeper, or an error that prints the way here.
+  /// Returns a lineage one level deeper; throws an error with the path if it is too deep.
   static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
     let lineage = Lineage(entry, in: outer, load: load)
     guard lineage.depth <= maximumDepth else {
@@ -370,18 +369,18 @@ final class Lineage: Sendable {
   }
 }
 
-/// Which loads the current code is inside of, for code that goes on in a task which is no child of the current one.
+/// The lineage of the current code, for work that continues in a task that is not a child of the current one.
 ///
-/// Without it the loop guard would take a load that is made there for one that comes from outside (rule 7).
+/// Otherwise the loop guard would treat a load of that task as a new one (rule 7).
 package struct LoadOrigin: Sendable {
   private let lineage: Lineage?
 
-  /// Where the current task is.
+  /// Captures the lineage of the current task.
   package init() {
     lineage = Lineage.current
   }
 
-  /// Runs an operation as if it were there.
+  /// Runs an operation with the captured lineage.
   package func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
     try await Lineage.$current.withValue(lineage, operation: operation)
   }

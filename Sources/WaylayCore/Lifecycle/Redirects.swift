@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// How redirects are followed.
+/// The policy for redirects.
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects in one load; one more fails it with `URLError.httpTooManyRedirects`.
   public var maximumHops: Int
@@ -16,7 +16,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension Load {
-  /// The request of the next hop, or `nil` when the redirect itself is the last response.
+  /// The request of the next hop; `nil` if the redirect itself is the last response.
   func redirect(
     to target: Redirect, after response: InterceptedResponse, from hop: Hop
   ) async throws -> Hop? {
@@ -24,7 +24,7 @@ extension Load {
     if target.keepsBody, let data = hop.body.inMemory, !data.isEmpty { proposed.httpBody = data }
     let policy = registry.redirectPolicy
     try target.check(policy, load: self)
-    // On Apple platforms the loading system follows the redirect from here on.
+    // On Apple platforms the loading system follows the redirect.
     guard hop.number < policy.maximumHops else {
       let (url, limit) = (target.request.url, policy.maximumHops)
       throw URLError(
@@ -35,7 +35,7 @@ extension Load {
         ]) { $1 })
     }
     if let delegate {
-      // While the app makes up its mind, nobody is late.
+      // The app's decision does not count as idle time.
       setWaiting(false)
       defer { setWaiting(true) }
       guard let answer = try await delegate.redirect(to: proposed, after: response) else { return nil }
@@ -54,14 +54,14 @@ extension Load {
   }
 }
 
-/// Where a redirect leads (RFC 9110, section 15.4).
+/// The target of a redirect (RFC 9110, section 15.4).
 struct Redirect {
   var request: URLRequest
   let keepsBody: Bool
   private let source: URL
 
-  /// The fields that never go to another origin: credentials and what asks for them, and what one side of a connection
-  /// says to the other (RFC 9110, section 7.6.1).
+  /// The fields that are never sent to another origin: credentials, challenges, and hop-by-hop fields (RFC 9110,
+  /// section 7.6.1).
   static let credentials: Set<String> = [
     "authorization", "cookie", "cookie2", "proxy-authorization", "host", "www-authenticate", "proxy-authenticate",
     "connection",
@@ -126,19 +126,19 @@ struct Redirect {
 }
 
 extension Load {
-  /// Whether a hop has left the load's first origin, for a host that the scope of its chain does not name: a server has
-  /// decided where it leads, and the chain's interceptors may add no credentials to it (rule 4).
+  /// Whether a hop has left the load's first origin for a host that the scope of its chain does not name: the target is
+  /// the server's choice, so interceptors must not add credentials (rule 4).
   func isAbroad(_ hop: Hop, _ chain: InterceptorChain?) -> Bool {
     guard let url = hop.url, let origin else { return false }
     return !url.hasSameOrigin(as: origin) && !(chain?.scope.names(url) ?? false)
   }
 
-  /// Takes out the credentials that an interceptor has added to a request, and reports it.
+  /// Removes the credentials that an interceptor has added to a request, and reports the removal.
   ///
-  /// What was there before the interceptor is not the interceptor's: an answer to a challenge, the storage's cookies,
-  /// what the redirect itself says.
+  /// Credentials that were present before the interceptor stay: the answer to a challenge, the storage's cookies, and
+  /// those of the redirect itself.
   ///
-  /// - Parameter interceptor: Its name; `nil` where a chain's interceptors made the canonical form together.
+  /// - Parameter interceptor: Its name; `nil` if the interceptors of a chain made the canonical form together.
   func withhold(from request: inout InterceptedRequest, before: InterceptedRequest, by interceptor: String?) {
     guard !request.storage.isSame(as: before.storage) else { return }
     let withheld = request.fields.restoreCredentials(of: before.fields) + request.restoreURLCredentials(of: before.url)
@@ -157,7 +157,8 @@ extension Load {
 }
 
 extension HTTPFields {
-  /// Has the fields that carry credentials say no more than others do; what they said more, by name.
+  /// Removes credential values that are absent from `others`, and restores those of `others` if none remains; returns
+  /// the names of the changed fields.
   fileprivate mutating func restoreCredentials(of others: HTTPFields) -> [String] {
     var restored: [String] = []
     for name in Set(map(\.name)) where CredentialNames.isField(name.canonicalName) {
@@ -165,7 +166,7 @@ extension HTTPFields {
       let kept = ours.filter(theirs.contains)
       guard kept.count < ours.count else { continue }
       var values = kept.isEmpty ? theirs : kept
-      // All cookies are one field.
+      // All cookies are in one field.
       if name == .cookie, !values.isEmpty { values = [values.joined(separator: "; ")] }
       self[values: name] = values
       restored.append(name.rawName)
@@ -175,14 +176,15 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-  /// What a value consists of: cookies one by one.
+  /// The elements of a value: a `Cookie` field has several.
   fileprivate func parts(of value: String) -> [String] {
     self == .cookie ? value.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) } : [value]
   }
 }
 
 extension InterceptedRequest {
-  /// Has the URL carry no other user and no other query items with credentials than another URL does; which it did.
+  /// Removes a user and credential query items that are absent from the other URL, and restores that URL's user;
+  /// returns the names of the changes.
   fileprivate mutating func restoreURLCredentials(of other: URL) -> [String] {
     guard url != other, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return [] }
     let others = URLComponents(url: other, resolvingAgainstBaseURL: true)

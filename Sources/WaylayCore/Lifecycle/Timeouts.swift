@@ -1,22 +1,22 @@
 import Foundation
 
-/// When something last happened in a load, in the nanoseconds of the registry's clock.
+/// The time of the last activity of a load, in nanoseconds of the registry's clock.
 struct IdleClock {
   let startedAt: UInt64
   var lastActivity: UInt64
-  /// Whether the load waits for somebody else: an interceptor, a server. While the app is slow to read, it does not.
+  /// Whether the load waits for an interceptor or a server; `false` while a slow app delays the reading.
   var isWaiting = true
   var isPaused = false
-  /// Interceptors that wait on purpose.
+  /// The number of interceptors that wait on purpose.
   var waits = 0
-  /// When all of it has to be over: the earliest that an interceptor has said.
+  /// The deadline of the whole load: the earliest that an interceptor has set.
   var deadline: ContinuousClock.Instant?
 }
 
 extension Load {
   private var now: UInt64 { registry.clock.now() }
 
-  /// Notes progress.
+  /// Records progress.
   func touch() { note { _ in } }
 
   /// Changes the clock, which counts as activity.
@@ -28,26 +28,26 @@ extension Load {
     }
   }
 
-  /// Notes that a transport has sent so many bytes of a request's body, from its beginning.
+  /// Records the total number of body bytes that a transport has sent.
   func sent(_ total: Int64) {
     touch()
     delegate?.sent(total)
   }
 
-  /// Says whether the load waits for progress now.
+  /// Sets whether the load waits for progress.
   func setWaiting(_ isWaiting: Bool) { note { $0.isWaiting = isWaiting } }
 
   /// Stops the idle timeout while the app has suspended the task.
   func setPaused(_ isPaused: Bool) { note { $0.isPaused = isPaused } }
 
-  /// Runs a wait of an interceptor that is not the request's idle time.
+  /// Runs an interceptor's wait, which does not count as idle time.
   func waiting<Value>(_ wait: () async throws -> Value) async rethrows -> Value {
     note { $0.waits += 1 }
     defer { note { $0.waits -= 1 } }
     return try await wait()
   }
 
-  /// Has the whole load be over by then, unless it has to be earlier.
+  /// Sets a deadline for the whole load, unless an earlier one is set.
   func end(by deadline: ContinuousClock.Instant) {
     let isEarlier = state.withLock { state in
       if let known = state.clock.deadline, known <= deadline { return false }
@@ -57,25 +57,25 @@ extension Load {
     if isEarlier { registry.watch.look(at: self) }
   }
 
-  /// Puts the load under its timeouts and the registry's control.
+  /// Starts the timeouts of the load, and registers it with the registry.
   ///
-  /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; not after the load's
+  /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; never after the load's
   ///   end.
-  /// - Returns: `false` when the registry has been invalidated already.
+  /// - Returns: `false` if the registry was already invalidated.
   func watch(fail: @escaping @Sendable (WaylayError) -> Void) -> Bool {
     state.withLock { state in
       state.isWatched = true
       state.onFailure = fail
     }
     guard registry.watch.add(self) else { return false }
-    // The load may have ended meanwhile; then nobody else takes it off the list.
+    // The load may have ended meanwhile: remove it from the list here.
     if state.withLock({ $0.hasEnded }) { registry.watch.remove(self) }
     return true
   }
 
   private var idleLimit: TimeInterval { ownTimeout ?? context.requestTimeout }
 
-  /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.
+  /// When to check this load again; `nil` if it has just expired, `.max` for never.
   func nextDeadline(now: UInt64) -> UInt64? {
     let clock = state.withLock { $0.clock }
     let isIdle = clock.isWaiting && !clock.isPaused && clock.waits == 0
@@ -86,7 +86,7 @@ extension Load {
     return earliest > now ? earliest : nil
   }
 
-  /// The nanoseconds until a deadline, none when it is over.
+  /// The nanoseconds until a deadline; zero if it has passed.
   private func nanosecondsLeft(until deadline: ContinuousClock.Instant?) -> UInt64 {
     guard let deadline else { return .max }
     let left = registry.clock.instant().duration(to: deadline)
@@ -102,7 +102,7 @@ extension Load {
     onFailure?(error)
   }
 
-  /// Fails the load, because nothing happened for too long, or the whole of it took too long.
+  /// Fails the load for its idle timeout or its deadline.
   func expire() {
     let (innermost, isTransferring, hasResponded, clock) = state.withLock {
       ($0.innermost, $0.transfers > 0, $0.hasResponded, $0.clock)
@@ -133,7 +133,7 @@ extension Load {
     fail(WaylayError(.timedOut, reason, interceptor: waitingFor, url: url, requestID: id))
   }
 
-  /// Seconds as people write them: 60, and 0.5.
+  /// Formats seconds: 60, and 0.5.
   private static func text(_ seconds: TimeInterval) -> String {
     seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
   }
@@ -145,14 +145,14 @@ extension Load {
   }
 }
 
-/// The loads of a registry that are under way, with the timeouts of all of them on one timer.
+/// The loads in progress of a registry; one timer serves their timeouts.
 ///
-/// A load that makes progress only writes down the time; the timer looks at what is due and sleeps until the next
-/// deadline. So arming a timeout costs a dictionary entry, not a timer.
+/// A load that makes progress only writes down the time; the timer checks due loads and sleeps until the next deadline.
+/// So a timeout costs a dictionary entry, not a timer.
 final class LoadWatch: Sendable {
   private struct State {
     var loads: [InterceptedRequest.ID: Load] = [:]
-    /// When the timer fires next; `.max` when it is not armed.
+    /// When the timer fires next; `.max` if it is not armed.
     var wakeUp = UInt64.max
     var isClosed = false
   }
@@ -164,7 +164,7 @@ final class LoadWatch: Sendable {
     self.clock = clock
   }
 
-  /// Starts watching. `false` when the registry has been invalidated.
+  /// Starts watching a load. Returns `false` if the registry was invalidated.
   func add(_ load: Load) -> Bool {
     let deadline = load.nextDeadline(now: clock.now())
     let isAccepted = state.withLock { state in
@@ -178,7 +178,7 @@ final class LoadWatch: Sendable {
     return isAccepted
   }
 
-  /// Looks at a load that may be over its time, or have another deadline than before.
+  /// Checks a load, and updates its deadline.
   func look(at load: Load, _ now: UInt64? = nil) {
     guard let deadline = load.nextDeadline(now: now ?? clock.now()) else {
       remove(load)
@@ -193,7 +193,7 @@ final class LoadWatch: Sendable {
     state.withLock { _ = $0.loads.removeValue(forKey: load.id) }
   }
 
-  /// Fails all loads, and accepts no others.
+  /// Fails all loads, and rejects new ones.
   func close() {
     let loads = state.withLock { state in
       state.isClosed = true
@@ -212,7 +212,7 @@ final class LoadWatch: Sendable {
   private func wake() {
     let now = clock.now()
     let loads = state.withLock { state -> [Load] in
-      // An earlier deadline may have been armed after this one: then that one has looked already.
+      // An earlier deadline may have been armed after this one: its timer has done the check.
       guard state.wakeUp <= now else { return [] }
       state.wakeUp = .max
       return Array(state.loads.values)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// One call of one interceptor: what its `next` leads to, and whether it may still be used.
+/// One call of one interceptor, with the state of its `next`.
 ///
-/// Unchecked: what changes is only touched under the load's lock, which saves every interceptor a lock of its own.
+/// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let interceptors: [any RequestInterceptor]
   private let index: Int
-  /// The request as the interceptor got it, where what it adds of credentials is taken out (rule 4).
+  /// The interceptor's input, if credentials that it adds must be removed (rule 4).
   private let screened: InterceptedRequest?
   private var calls = 0
   private var hasReturned = false
-  /// The turn that was the innermost one when this one began.
+  /// The innermost turn when this one began.
   private var outer: Turn?
 
   private init(_ load: Load, _ interceptors: [any RequestInterceptor], at index: Int, _ screened: InterceptedRequest?) {
@@ -23,9 +23,9 @@ final class Turn: @unchecked Sendable {
 
   var interceptor: any RequestInterceptor { interceptors[index] }
 
-  /// Runs `request` through `interceptors` from `index` on as an onion, with the transport at its heart.
+  /// Runs `request` through the interceptors from `index` on, nested, with the transport innermost.
   ///
-  /// - Parameter isAbroad: Whether the interceptors may add no credentials: ``Load/isAbroad(_:_:)``.
+  /// - Parameter isAbroad: Whether credentials that interceptors add are removed: ``Load/isAbroad(_:_:)``.
   @inline(__always)
   static func run(
     _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], from index: Int = 0, isAbroad: Bool,
@@ -67,7 +67,7 @@ final class Turn: @unchecked Sendable {
       defer { state.timeoutError = makeError }
       return state.timeoutError
     }
-    // What it holds is released without the lock.
+    // Released outside of the lock.
     _ = old
   }
 
@@ -101,7 +101,7 @@ final class Turn: @unchecked Sendable {
 extension InterceptorChain.Next {
   /// Sends `request` down the rest of the chain.
   ///
-  /// - Throws: What the rest of the chain throws; ``TransportError`` if the network gave no response.
+  /// - Throws: The errors of the rest of the chain; ``TransportError`` if the network gave no response.
   public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     switch target {
     case .closure(let load): try await load(request)
@@ -109,8 +109,8 @@ extension InterceptorChain.Next {
     }
   }
 
-  /// Waits on purpose, for a turn or before another attempt: the time is not the request's idle time. A deadline holds
-  /// all the same.
+  /// Waits on purpose, for a slot or before another attempt: the wait does not count as idle time. A deadline still
+  /// applies.
   ///
   /// ```swift
   /// try await next.waiting { try await Task.sleep(for: .seconds(2)) }
@@ -124,11 +124,11 @@ extension InterceptorChain.Next {
   /// Sends `request` down the rest of the chain, even after `startLoading` has returned, for background work such as a
   /// revalidation.
   ///
-  /// The load no longer supervises this request, and cancellation by the app does not reach it: the caller owns its
-  /// task, cancels it, and gives the request a timeout of its own (``InterceptedRequest/Options/timeout``). The caller
-  /// also stores the cookies of the response: ``LoadContext/storeCookies(of:for:)``.
+  /// The load does not supervise this request, and cancellation by the app does not reach it: the caller owns its task,
+  /// cancels it, and sets the request's own timeout (``InterceptedRequest/Options/timeout``). The caller also stores
+  /// the cookies of the response: ``LoadContext/storeCookies(of:for:)``.
   ///
-  /// - Throws: What the rest of the chain throws.
+  /// - Throws: The errors of the rest of the chain.
   package func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     switch target {
     case .closure(let load): try await load(request)
@@ -140,8 +140,8 @@ extension InterceptorChain.Next {
 extension InterceptorChain {
   /// The rest of the chain as seen by an interceptor, with the transport at its end.
   ///
-  /// Call it again to retry, call it concurrently to hedge, or do not call it to answer yourself. After `startLoading`
-  /// has returned, a call throws `WaylayError.nextAfterReturn`.
+  /// Call it again to retry, call it concurrently to hedge, or respond without calling it. After `startLoading` has
+  /// returned, a call throws `WaylayError.nextAfterReturn`.
   ///
   /// In an interceptor's unit test, use a closure:
   ///
@@ -180,8 +180,8 @@ extension InterceptorChain {
       return try turn.load.transport(for: url)
     }
 
-    /// Sets the error for the case that the load's own timeout expires while the interceptor works: it can tell what
-    /// was tried, with the timeout as its underlying error. `nil` removes it. Does nothing for a closure.
+    /// Sets the error for a timeout of the load while the interceptor works: the error can list the attempts, with the
+    /// timeout as its underlying error. `nil` removes it. No-op for a closure.
     ///
     /// - Parameter makeError: Makes the error from the timeout.
     package func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
@@ -191,13 +191,13 @@ extension InterceptorChain {
   }
 }
 
-// The walk, 4 of 5: behind the last interceptor the request loses its tag and gets the load's observer, and the
-// installation names the transport: the registry's own, or the platform's, made on first use. `CurlTransport`, in
-// `Platform/Linux/Curl`, sends it on Linux; `URLSessionTransport`, in `Transport`, on Apple platforms and for what
-// libcurl cannot do: a `SessionExchange` for each request, found by its task in `ExchangeTable`.
+// The walk, 4 of 5: after the last interceptor the request loses its tag and gets the load's observer, and the
+// installation selects the transport: the registry's own, or the platform's, made on first use. `CurlTransport`, in
+// `Platform/Linux/Curl`, sends it on Linux; `URLSessionTransport`, in `Transport`, on Apple platforms and for features
+// that libcurl lacks: a `SessionExchange` for each request, found by its task in `ExchangeTable`.
 
 extension Load {
-  /// Hands the request to the transport: the end of every chain.
+  /// Passes the request to the transport, at the end of every chain.
   func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     var request = request
     let url = request.url
@@ -226,7 +226,7 @@ extension Load {
     return response
   }
 
-  /// Refuses to hand a route to a transport that would dial another address.
+  /// Rejects a route if the transport would dial another address.
   private func check(_ route: Route, of request: InterceptedRequest, fits transport: any Transport) throws {
     try request.checkRoute()
     let name = String(describing: type(of: transport))
@@ -246,7 +246,7 @@ extension Load {
     }
   }
 
-  /// Refuses a response that cannot be presented.
+  /// Rejects a response that cannot be represented.
   func check(_ response: InterceptedResponse, of interceptor: any RequestInterceptor) throws {
     guard (200...999).contains(response.status.code) else {
       throw WaylayError(
@@ -266,8 +266,8 @@ extension Load {
   }
 }
 
-/// The interceptors at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the
-/// core knows of ``InlineResponding``.
+/// The interceptors at the beginning of a chain that may respond inside the loading system's call (rule 9), see
+/// ``InlineResponding``.
 struct InlineInterceptors: Sendable {
   private let interceptors: [any InlineResponding]
 
@@ -282,8 +282,7 @@ struct InlineInterceptors: Sendable {
 
   var isEmpty: Bool { interceptors.isEmpty }
 
-  /// The first response, or `nil` when an interceptor wants to be asked elsewhere, or another kind of interceptor comes
-  /// next.
+  /// The first response; `nil` if an interceptor must run asynchronously, or does not support inline responses.
   func respond(to request: InterceptedRequest, of load: Load) throws -> InterceptedResponse? {
     var request = request
     for interceptor in interceptors {

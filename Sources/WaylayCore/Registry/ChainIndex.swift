@@ -1,12 +1,12 @@
 import Foundation
 
-/// The chains of a registry at one moment, newest first, arranged so that a lookup skips the chains of other hosts.
+/// A snapshot of a registry's chains, newest first, indexed so that a lookup skips the chains of other hosts.
 final class ChainIndex: Sendable {
   let chains: [InterceptorChain]
   private let entries: [Entry]
-  /// For each host that a scope names exactly, the positions of the chains that may cover it.
+  /// The positions of the chains that may cover a host, for each host that a scope names exactly.
   private let byHost: [String: [Int]]
-  /// The positions of the chains whose hosts cannot be listed.
+  /// The positions of the chains without a list of exact hosts.
   private let anyHost: [Int]
 
   init(_ chains: [InterceptorChain]) {
@@ -26,10 +26,10 @@ final class ChainIndex: Sendable {
     self.anyHost = anyHost
   }
 
-  /// A chain, and what of it is the same for all requests.
+  /// A chain, with its precomputed parts.
   private final class Entry: Sendable {
     private let scope: InterceptorChain.Scope
-    /// The chain with all its interceptors, which is what most requests get.
+    /// The chain with all its interceptors: the selection for most requests.
     private let whole: Selection
     private let isPlainHTTP: Bool
 
@@ -39,23 +39,23 @@ final class ChainIndex: Sendable {
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
-    /// The chain's interceptors that take part in a request; `nil` when the scope does not cover it or none does.
+    /// Selects the interceptors that take part in a request; `nil` if the scope does not cover it, or none takes part.
     func select(_ request: URLRequest, _ target: inout InterceptorChain.Scope.Target) -> Selection? {
       guard isPlainHTTP ? target.isHTTP : scope.covers(&target) else { return nil }
       let accepting = whole.interceptors.count { $0.canInit(with: request) }
       guard accepting > 0 else { return nil }
       if accepting == whole.interceptors.count { return whole }
-      // `canInit` is to be pure; one that changes its mind leaves the chain without interceptors, which is the bare
+      // `canInit` should be pure; if its result changes, the chain may have no interceptors left, and acts as the bare
       // transport.
       return Selection(whole.chain, interceptors: whole.interceptors.filter { $0.canInit(with: request) })
     }
   }
 
-  /// The chain that owns a request, and those of its interceptors that take part.
+  /// The chain that owns a request, and the interceptors that take part.
   final class Selection: Sendable {
     let chain: InterceptorChain
     let interceptors: [any RequestInterceptor]
-    /// Those of them that may answer inside the loading system's call.
+    /// The interceptors that may respond inside the loading system's call.
     let inline: InlineInterceptors
 
     init(_ chain: InterceptorChain, interceptors: [any RequestInterceptor]) {
@@ -65,7 +65,7 @@ final class ChainIndex: Sendable {
     }
   }
 
-  /// The interceptors of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain
+  /// The interceptors of the chain that would own a WebSocket task's handshake if it were an `http` request: no chain
   /// serves such a task.
   func interceptors(forWebSocket request: URLRequest) -> [any RequestInterceptor] {
     guard let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket,
@@ -78,12 +78,13 @@ final class ChainIndex: Sendable {
     return select(request)?.interceptors ?? []
   }
 
-  /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).
+  /// The first chain that accepts the request: its scope covers it, and `canInit` of one of its interceptors is true
+  /// (rule 1).
   func select(_ request: URLRequest) -> Selection? {
     request.url.flatMap { select(request, InterceptorChain.Scope.Target($0)) }
   }
 
-  /// The same, of a request whose URL has been taken apart.
+  /// The same for a request with a parsed URL.
   func select(_ request: URLRequest, _ target: InterceptorChain.Scope.Target) -> Selection? {
     guard !target.isWebSocket else { return nil }
     var target = target

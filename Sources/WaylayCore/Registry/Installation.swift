@@ -1,36 +1,36 @@
 import Foundation
 
-/// One place a registry is installed in: session configurations with equal header fields, or a direct load.
+/// A place where a registry is installed: session configurations with equal header fields, or a direct load.
 ///
-/// It knows whose loads these are (the context). The sessions that were made from one configuration have one transport.
+/// It provides the context of its loads. The sessions that were made from one configuration share one transport.
 final class Installation: Sendable {
   fileprivate struct State {
-    /// Whose settings count where no session is known, once somebody has asked.
+    /// The context of loads without a known session; `nil` until it is needed.
     var context: LoadContext?
-    /// What was found out of each session.
+    /// The context and transports of each session.
     var sessions: [ObjectIdentifier: Session] = [:]
   }
 
   let registry: InterceptorRegistry
   let core: Core
-  /// Which requests the loading system is to leave to it; all of them unless told otherwise.
+  /// Whether the loading system should leave a request to this installation; `nil` for all requests.
   let isOurs: (@Sendable (URLRequest) -> Bool)?
-  /// The transport that somebody gave it; `nil` for one of its own.
+  /// The transport that the app or a client provides; `nil` for the default one.
   let givenTransport: (any Transport)?
 
-  /// All of it but the registry, which may hold this.
+  /// The state without the registry, because the registry may retain it.
   struct Core: Sendable {
     let challenges = ChallengeCoordinator()
-    /// Its protocol class; none for a direct load.
+    /// The protocol class; `nil` for a direct load.
     let protocolClass = Locked<URLProtocol.Type?>(nil)
-    /// Those of the configuration that it was made with.
+    /// The transports of the original configuration.
     let transports: Transports
-    /// Whether the settings are those of the session that a load comes from.
+    /// Whether a load uses the settings of its session.
     fileprivate let followsSessions: Bool
     fileprivate let state = Locked(State())
   }
 
-  /// The same installation again.
+  /// Makes an installation with existing state.
   init(_ registry: InterceptorRegistry, _ core: Core) {
     self.registry = registry
     self.core = core
@@ -39,11 +39,11 @@ final class Installation: Sendable {
   }
 
   /// - Parameters:
-  ///   - configuration: What the context and the transport are made from on first use; so what an app sets between
-  ///     `intercepted(by:)` and its first request counts.
+  ///   - configuration: The source of the context and the transport, read on first use; so changes that an app makes
+  ///     between `intercepted(by:)` and its first request apply.
   ///   - followsSessions: Whether sessions were made from that configuration.
-  ///   - isOurs: Which requests the loading system is to leave to it.
-  ///   - transport: The transport, in place of the registry's.
+  ///   - isOurs: Whether the loading system should leave a request to this installation.
+  ///   - transport: The transport that replaces the registry's.
   init(
     _ registry: InterceptorRegistry, configuration: URLSessionConfiguration, followsSessions: Bool = false,
     isOurs: (@Sendable (URLRequest) -> Bool)? = nil, transport: (any Transport)? = nil
@@ -54,7 +54,7 @@ final class Installation: Sendable {
     givenTransport = transport ?? registry.transport
   }
 
-  /// Whose load it is, as far as that can be told without the session.
+  /// The context of a load whose session is unknown.
   var context: LoadContext {
     core.state.withLock { state in
       if let context = state.context { return context }
@@ -64,13 +64,13 @@ final class Installation: Sendable {
     }
   }
 
-  /// Whose load it is, and the transports of its session: an app may have changed a setting of the configuration
-  /// between the first session and another one, or copied it, and other configurations may have this installation.
+  /// The context of a load and the transports of its session: an app may have changed or copied the configuration
+  /// between two sessions, and several configurations may share this installation.
   func settings(of session: URLSession) -> (context: LoadContext, transports: Transports) {
     guard core.followsSessions else { return (context, core.transports) }
     let key = ObjectIdentifier(session)
     func known(in state: State) -> Session? {
-      // An identity may come back once its session is gone.
+      // A later session may have the same identity as a released one.
       state.sessions[key].flatMap { $0.session === session ? $0 : nil }
     }
     if let known = core.state.withLock({ known(in: $0) }) { return (known.context, known.transports) }
@@ -93,8 +93,8 @@ final class Installation: Sendable {
     return (found.context, found.transports)
   }
 
-  /// A session is gone. With the last that was made from its configuration goes what is kept for their next load;
-  /// another may still be made.
+  /// Removes released sessions. If the last session of a configuration is gone, its transports release their idle
+  /// resources; a later session can use them again.
   private func restIfUnused(_ transports: Transports) {
     let isUsed = core.state.withLock { state in
       state.sessions = state.sessions.filter { $0.value.session != nil }
@@ -109,31 +109,31 @@ final class Installation: Sendable {
     let transports: Transports
   }
 
-  /// The transport of a load: the registry's, or the platform's, which is made on the first use.
+  /// The transport of a load: the registry's, or the platform's, made on first use.
   func transport(for url: URL?, _ transports: Transports?) throws -> any Transport {
     try givenTransport ?? (transports ?? core.transports).transport(for: url, in: self)
   }
 
   func invalidate() {
-    // What the loading system still sends here is reported to the registry's listener.
+    // Later requests of the loading system are reported to the registry's listener.
     core.invalidate(leaving: registry.afterInvalidation)
   }
 }
 
 extension Installation {
-  /// What lies beneath the sessions that were made from one configuration.
+  /// The transports of the sessions that were made from one configuration.
   final class Transports: Sendable {
     private struct State {
       var transport: (any Transport)?
-      /// For what is neither `http` nor `https`, which the system may know.
+      /// For schemes other than `http` and `https`, which the system may support.
       var session: URLSessionTransport?
       var isInvalidated = false
     }
 
     fileprivate let configuration: Locked<URLSessionConfiguration>
     private let state = Locked(State())
-    /// The list of protocol classes, which is the configuration's own: a copy of a configuration shares it, as sessions
-    /// do, and `intercepted(by:)` makes another one each time. It is held so that its place is not used again.
+    /// The array of protocol classes, whose storage identifies the configuration: copies and sessions share it, and
+    /// `intercepted(by:)` makes a new one each time. Retained so that its address is not reused.
     private let classes: [AnyClass]
 
     init(_ configuration: URLSessionConfiguration) {
@@ -170,8 +170,8 @@ extension Installation {
       }
     }
 
-    /// The configuration for what lies beneath: without the installation's own protocol class, and without those of ours
-    /// in front of it, whose transports lead here.
+    /// The configuration of the inner session: without the installation's protocol class, and without preceding ones of
+    /// Waylay, whose transports lead here.
     private func inner(_ installation: Installation) -> URLSessionConfiguration {
       let inner = configuration.withLock { $0.copied }
       let own = installation.core.protocolClass.withLock { $0 }
@@ -211,40 +211,43 @@ extension Installation.Core {
   }
 }
 
-// The walk, 2 of 5: whose request is it? What the session adds is put in, a tag is taken out and read as a lineage;
-// then `ChainIndex` goes through the chains, newest first, and asks `InterceptorChain.Scope` and `canInit`. The
-// `Ownership` waits, on Linux in `PendingOwnership`, for the protocol object that is made next, and with it, in
-// `Lifecycle`, the request becomes a `Load`.
+// The walk, 2 of 5: which chain owns the request? The session's header fields and cookies are added, a tag is removed
+// and parsed as a lineage; then `ChainIndex` goes through the chains, newest first, and checks `InterceptorChain.Scope`
+// and `canInit`. The `Ownership` waits, on Linux in `PendingOwnership`, for the protocol object that is made next, and
+// with it, in `Lifecycle`, the request becomes a `Load`.
 
 extension Installation {
-  /// What is to become of a request.
+  /// The decision about a request: its chain and its context.
   ///
-  /// Made once per task, where the loading system asks whether we take the request, and used where it is loaded.
+  /// Made once per task, when the loading system asks whether a protocol class accepts the request, and used by its
+  /// load.
   final class Ownership: Sendable {
     let installation: Installation
-    /// The protocol class that was asked; none in a direct load.
+    /// The protocol class that was asked; `nil` in a direct load.
     let owner: ObjectIdentifier?
     let snapshot: InterceptorRegistry.Snapshot
-    /// Whose load it is.
+    /// The settings of the load.
     let context: LoadContext
-    /// The request without a tag and with the session's header fields and cookies.
+    /// The request without a tag, with the session's header fields and cookies.
     let request: URLRequest
-    /// The lineage of the code that the request comes from.
+    /// The lineage of the code that made the request.
     let outer: Lineage?
-    /// Where the load began that the transport of another registry makes the request for.
+    /// The first URL of the load of another registry, if that registry's transport made the request.
     let origin: URL?
-    /// The chain that owns the request. None: it came from inside this registry's own chain, or no chain accepts it.
+    /// The chain that owns the request; `nil` for a request from inside this registry's own chain, or if no chain
+    /// accepts it.
     let selection: ChainIndex.Selection?
-    /// Whether the request's `Cookie` is the storage's, and so to be made anew for another hop.
+    /// Whether the request's `Cookie` comes from the storage, and must be recomputed for another hop.
     let hasStoredCookies: Bool
-    /// Whether we take the request: a chain accepts it, or its tag must not reach the system (rule 7).
+    /// Whether the protocol class accepts the request: a chain accepts it, or its tag must not reach the system (rule
+    /// 7).
     let isAccepted: Bool
     /// Whether it is the handshake of a WebSocket task, which no chain serves.
     let isWebSocket: Bool
 
     /// - Parameters:
-    ///   - context: Whose load it is; the installation's unless told otherwise.
-    ///   - bySession: Whether a session has put its cookies into the request already.
+    ///   - context: The settings of the load. Default: those of the installation.
+    ///   - bySession: Whether a session has already added its cookies to the request.
     init(
       _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
       for owner: URLProtocol.Type? = nil, bySession: Bool, origin: URL? = Lineage.origin

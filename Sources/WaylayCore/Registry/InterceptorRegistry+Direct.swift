@@ -2,8 +2,8 @@ import Foundation
 
 /// A direct load: the same chains without a `URLSession` on top.
 ///
-/// It streams both ways with the transport's back pressure, serves downloads on Linux, and costs a fraction of a
-/// session's task.
+/// It streams in both directions with the transport's back pressure, supports downloads on Linux, and costs a fraction
+/// of a session's task.
 extension InterceptorRegistry {
   /// Loads `request` through the chain that accepts it, or through the bare transport, and returns as soon as the head
   /// arrives.
@@ -66,7 +66,7 @@ extension InterceptorRegistry {
         return response
       }
       let watched = WatchedBody(response, load, isOwnTask: false)
-      // The load may have failed after its head was there: nobody will say so again.
+      // The load may have failed since its head arrived: deliver that failure now, because no other call will.
       let failure = abort.withLock { abort in
         abort.call = { [weak watched] in watched?.interrupt($0) }
         return abort.error
@@ -124,7 +124,7 @@ extension InterceptorRegistry {
   }
 }
 
-/// Direct loads whose network is a transport of their own, in place of the registry's: a door for another client.
+/// Direct loads over a given transport instead of the registry's, for another HTTP client.
 package final class DirectLoads: Sendable {
   private let installation: Installation
 
@@ -135,14 +135,14 @@ package final class DirectLoads: Sendable {
     }
   }
 
-  /// Loads as ``InterceptorRegistry/load(_:body:)`` does.
+  /// Loads like ``InterceptorRegistry/load(_:body:)``.
   package func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
     try await installation.registry.load(request, body, in: installation)
   }
 }
 
 extension URLError {
-  /// What an app sees of an error outside a load's chain.
+  /// Converts an error outside of a load's chain to the app's error.
   init(presenting error: any Error, url: URL?) {
     switch error {
     case let error as URLError: self = error
@@ -151,7 +151,7 @@ extension URLError {
     }
   }
 
-  /// An error of ours as an app sees it.
+  /// Converts a `WaylayError` to the app's error.
   init(_ code: Code, underlying error: WaylayError, url: URL? = nil) {
     var userInfo = Self.failingURL(url ?? error.url)
     userInfo[NSLocalizedDescriptionKey] = error.message
@@ -159,10 +159,10 @@ extension URLError {
     self.init(code, userInfo: userInfo)
   }
 
-  /// `NSURLErrorFailingURLStringErrorKey`, which is deprecated and expected all the same.
+  /// `NSURLErrorFailingURLStringErrorKey`, which is deprecated but still expected.
   private static let failingURLString = "NSErrorFailingURLStringKey"
 
-  /// The URL under both of its keys, as `URLSession` has it in every error.
+  /// The URL under both of its keys, as in every error of `URLSession`.
   static func failingURL(_ url: URL?) -> [String: Any] {
     guard let url = url?.withoutUserInfo else { return [:] }
     return [NSURLErrorFailingURLErrorKey: url, failingURLString: url.absoluteString]

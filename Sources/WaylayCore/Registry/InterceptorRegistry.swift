@@ -25,11 +25,11 @@ public final class InterceptorRegistry: Sendable {
   struct State {
     var index = ChainIndex([])
     var installations: [Installation] = []
-    /// The classes of `intercepted(by:)`, by what a request is given before its session is known. A class is never given
-    /// back.
+    /// The classes of `intercepted(by:)`, by the settings that apply before the session is known. The runtime never
+    /// frees a class.
     var classes: [ClassKey: URLProtocol.Type] = [:]
-    /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is released
-    /// would stay.
+    /// The state that direct loads share. Not the installation, which retains its registry: that would be a retain
+    /// cycle.
     var direct: Installation.Core?
     var isInvalidated = false
   }
@@ -39,13 +39,13 @@ public final class InterceptorRegistry: Sendable {
     let cachePolicy: URLRequest.CachePolicy.RawValue
   }
 
-  /// What the package sets after a registry was made.
+  /// Settings that the package changes after initialization.
   private struct Settings {
     var coversItself = false
     var afterInvalidation: LateListener?
   }
 
-  /// What a load reads once, when it starts.
+  /// The state that a load reads once, at its start.
   struct Snapshot: Sendable {
     let index: ChainIndex
     let subscribers: [EventHub<LoadEvent>.Subscriber]
@@ -108,10 +108,10 @@ public final class InterceptorRegistry: Sendable {
     register(InterceptorChain(.default, for: coversEveryScheme ? .any : .http) { list })
   }
 
-  /// Adds a chain in front of the others. It replaces a chain of the same name in place.
+  /// Adds a chain in front of the existing ones. It replaces a chain of the same name in place.
   ///
-  /// What is wrong with a chain is reported to the logger, and without one to standard error: a scope that matches
-  /// nothing, a chain that replaces another one, an interceptor that is never reached.
+  /// Reports problems of a chain to the logger, or else to standard error: a scope that matches nothing, a chain that
+  /// replaces another one, an interceptor that is never reached.
   public func register(_ chain: InterceptorChain) {
     for problem in chain.problems { complain("the chain \"\(chain.name)\" \(problem)") }
     var isReplaced = false
@@ -128,11 +128,10 @@ public final class InterceptorRegistry: Sendable {
     }
   }
 
-  /// Says what is wrong with how the registry is set up: to its logger, or else to standard error, because whoever sets
-  /// it up is there to see it.
+  /// Reports a configuration error: to the logger, or else to standard error, where the developer sees it.
   func complain(_ problem: String) {
     if let logger { return logger.error("\(problem)") }
-    // Where it is closed, nobody is there.
+    // Ignore a closed standard error.
     try? FileHandle.standardError.write(contentsOf: Data("waylay: \(problem).\n".utf8))
   }
 
@@ -152,32 +151,32 @@ public final class InterceptorRegistry: Sendable {
     }
   }
 
-  /// The chains and subscribers of this moment. The locks are held for a copy of a reference each.
+  /// The current chains and subscribers. The locks are held for a copy of one reference each.
   var snapshot: Snapshot { Snapshot(index: state.withLock { $0.index }, subscribers: hub.subscribers) }
 
   /// The events of loads that start from now on.
   ///
-  /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
+  /// - Parameter limit: The number of events buffered for a slow reader; beyond it, the oldest events are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<LoadEvent> {
     hub.subscribe(bufferingNewest: limit)
   }
 
-  /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule
-  /// 7).
+  /// Whether a load with the lineage `outer` comes from inside this registry's own chain: then it goes to the bare
+  /// transport (rule 7).
   func isReentry(from outer: Lineage) -> Bool {
     guard outer.contains(lineageEntry.origin) else { return false }
     return !settings.withLock { $0.coversItself }
   }
 
-  /// Has the chains accept what their own interceptors ask for, too, until a load is too deep inside of others: for a
-  /// registry that is to let nothing out.
+  /// Lets the chains accept requests of their own interceptors too, up to the maximum nesting depth: for a registry
+  /// that must let no request reach the network.
   package func coverOwnRequests() { settings.withLock { $0.coversItself = true } }
 
-  /// Ends the registry: its loads in progress fail, and its protocol classes fail all later loads instead of letting
-  /// them through.
+  /// Invalidates the registry: its loads in progress fail, and its protocol classes fail all later loads instead of
+  /// passing them through.
   ///
-  /// Connections close and installations release everything they hold. A transport that you passed to the registry can
-  /// be used elsewhere: on Linux it closes its connections and ends its thread as soon as nothing is under way.
+  /// Connections close, and installations release their resources. A transport that you passed to the registry remains
+  /// usable: on Linux it closes its connections and ends its thread as soon as it is idle.
   public func invalidate() {
     let (installations, direct) = state.withLock { state in
       state.isInvalidated = true
@@ -195,11 +194,11 @@ public final class InterceptorRegistry: Sendable {
     hub.close()
   }
 
-  /// Called with a request of a session whose registry is invalidated; on Linux in the code that makes the request.
+  /// Called with a request of a session whose registry was invalidated; on Linux by the code that makes the request.
   package typealias LateListener = @Sendable (URLRequest) -> Void
 
-  /// Called with the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as
-  /// long as the process runs, so it had better hold little.
+  /// Called with later requests of this registry's sessions after ``invalidate()``. It is retained until the process
+  /// ends, so it should retain little.
   package var afterInvalidation: LateListener? {
     get { settings.withLock { $0.afterInvalidation } }
     set { settings.withLock { $0.afterInvalidation = newValue } }
@@ -215,19 +214,19 @@ public final class InterceptorRegistry: Sendable {
 }
 
 extension URLSessionConfiguration {
-  /// A copy, with the type that `copy()` has forgotten.
+  /// A copy with its static type.
   var copied: URLSessionConfiguration {
-    // Foundation documents that copying a configuration gives a configuration.
+    // `copy()` returns a configuration by Foundation's documentation.
     (copy() as? URLSessionConfiguration) ?? self
   }
 }
 
-/// What registries, archives and rewriters log to where the app gives them no logger: nothing. Tests put one here, and
-/// search all that is said.
+/// The logger of registries, archives and rewriters without a logger of the app: none. Tests set one, and search its
+/// output.
 package enum FallbackLogger {
   private static let logger = Locked<Logger?>(nil)
 
-  /// The logger, for those that are made from now on.
+  /// The logger for objects that are made from now on.
   package static var current: Logger? {
     get { logger.withLock { $0 } }
     set { logger.withLock { $0 = newValue } }

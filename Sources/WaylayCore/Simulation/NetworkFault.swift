@@ -2,7 +2,7 @@ import Foundation
 
 /// A network failure of an exchange, by the phase in which it happens.
 ///
-/// Mocks answer with one, and `NetworkConditions` has live traffic fail by one:
+/// Mocks respond with a fault, and `NetworkConditions` applies faults to live traffic:
 ///
 /// ```swift
 /// Stub(.get, "/users", .fault(.offline))
@@ -29,7 +29,7 @@ import Foundation
 /// | ``malformedChunk(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``stalled(afterBytes:)``, ``stalledAtEnd`` | none: the body stalls | receiving | yes |
 public struct NetworkFault: Sendable, CustomStringConvertible {
-  /// How an exchange fails.
+  /// The failure of an exchange.
   package struct Failure: Sendable {
     package let urlErrorCode: URLError.Code
     package let phase: TransportError.Phase
@@ -42,7 +42,7 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
       (self.urlErrorCode, self.phase, self.message, self.code) = (urlErrorCode, phase, message, code)
     }
 
-    /// The error that a transport throws; only once it receives has it sent the request.
+    /// The error that a transport throws; the request counts as sent from the phase `receiving` on.
     package func error(for request: InterceptedRequest) -> TransportError {
       let sent: Int64? =
         switch phase {
@@ -59,7 +59,7 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
     case body(afterBytes: Int)
   }
 
-  /// What happens to a body.
+  /// The effect on a body.
   package struct Body: Sendable {
     package enum Ending: Sendable {
       case error(TransportError)
@@ -77,9 +77,9 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
   /// The fault's name.
   public let description: String
   package let stage: Stage
-  /// `nil` for one that only stops.
+  /// `nil` for a fault that only stalls.
   package let failure: Failure?
-  /// Whether the head promises more bytes than come.
+  /// Whether the head announces more bytes than arrive.
   package private(set) var promisesMore = false
 
   private init(
@@ -98,19 +98,19 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
     failure = nil
   }
 
-  /// What is wrong with it, if anything is.
+  /// Why the fault is invalid; `nil` if it is valid.
   package var defect: String? {
     guard case .body(let bytes) = stage, bytes < 0 else { return nil }
     return "the fault \(description) begins after a negative number of bytes: use 0 or more."
   }
 
-  /// The error that a request fails with in place of a response; `nil` for a fault that follows the head.
+  /// The error of a request without a response; `nil` for a fault after the head.
   public func error(for request: InterceptedRequest) -> TransportError? {
     guard case .head = stage else { return nil }
     return failure?.error(for: request)
   }
 
-  /// What happens to the body of a response to `request`.
+  /// The effect on the body of a response to `request`.
   package func body(for request: InterceptedRequest) -> Body? {
     guard case .body(let bytes) = stage else { return nil }
     return Body(bytes: bytes, ending: failure.map { .error($0.error(for: request)) } ?? .stall)
@@ -118,7 +118,7 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
 }
 
 extension NetworkFault {
-  // MARK: Before anything is sent
+  // MARK: Before any byte is sent
 
   /// The device has no network.
   public static let offline = NetworkFault(
@@ -132,7 +132,7 @@ extension NetworkFault {
   public static let nameLookupFailed = NetworkFault(
     "nameLookupFailed", .dnsLookupFailed, .resolving, "the DNS server did not respond.")
 
-  /// Nothing listens on the server's port.
+  /// The server's port is closed.
   public static let connectionRefused = NetworkFault(
     "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", code: .refused)
 
@@ -147,8 +147,8 @@ extension NetworkFault {
 
   // MARK: Before the head
 
-  /// The response does not arrive in time. The fault fails at once: add a `delay(_:)` for the wait, or use
-  /// a response that never comes to let the load's own timeout end it.
+  /// The response does not arrive in time. The fault fails at once: for the wait, add a `delay(_:)`, or use a response
+  /// that never arrives and ends with the load's own timeout.
   public static let timedOut = NetworkFault("timedOut", .timedOut, .receiving, "the response did not arrive in time.")
 
   /// The server resets the connection before it responds.
@@ -159,7 +159,7 @@ extension NetworkFault {
   public static let emptyResponse = NetworkFault(
     "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without a response.")
 
-  /// The response is not HTTP. The code is that of the transport on Linux; Apple's loading system says
+  /// The response is not HTTP. The code is that of the transport on Linux; Apple's loading system uses
   /// `cannotParseResponse`.
   public static let malformedResponse = NetworkFault(
     "malformedResponse", .badServerResponse, .receiving, "the response is not HTTP.")
@@ -191,17 +191,17 @@ extension NetworkFault {
       "a chunk without a length followed \(bytes) bytes of the body.")
   }
 
-  /// After the given number of body bytes nothing more arrives, until the load is cancelled or times out.
+  /// After the given number of body bytes no more bytes arrive, until the load is cancelled or times out.
   public static func stalled(afterBytes bytes: Int) -> NetworkFault {
     NetworkFault(stalledAfter: bytes)
   }
 
-  /// The body arrives completely, and the server keeps it open, like one that pushes events.
+  /// The body arrives completely, and the server keeps the connection open, as for pushed events.
   public static let stalledAtEnd = stalled(afterBytes: .max)
 }
 
 extension InterceptedRequest {
-  /// About how many bytes the request takes in HTTP/1.1: what a transport has sent once it waits for the response.
+  /// The approximate size of the request in HTTP/1.1: the bytes sent when a transport waits for the response.
   fileprivate var bytesOnTheWire: Int64 {
     let line = method.rawValue.utf8.count + url.absoluteString.utf8.count + 12
     let fields = fields.reduce(2) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The simulated conditions of a network: latency, bandwidth and packet loss.
 ///
-/// Mocks answer as over one, and `NetworkConditions` slows live traffic down to one:
+/// Mocks simulate a network with a profile, and `NetworkConditions` slows live traffic down with one:
 ///
 /// ```swift
 /// Stub(.get, "/photo.jpg", .file(photo).network(.threeG))
@@ -55,7 +55,7 @@ public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible {
     return copy
   }
 
-  /// What is wrong with it, if anything is.
+  /// Why the profile is invalid; `nil` if it is valid.
   package var defect: String? {
     guard latency >= .zero else { return "the network \(description) has a latency below zero." }
     if let mistake = Self.bandwidthDefect(downstream) ?? Self.bandwidthDefect(upstream) { return mistake }
@@ -70,12 +70,12 @@ public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible {
     return "a bandwidth of \(bytesPerSecond) bytes per second is invalid: use a positive number."
   }
 
-  /// Waits until the first byte of the response to a request would arrive; where every packet is lost, until the task
-  /// is cancelled.
+  /// Waits until the first byte of the response to a request would arrive; if every packet is lost, until the task is
+  /// cancelled.
   ///
   /// - Parameters:
-  ///   - request: The request, whose body takes its time to be sent.
-  ///   - clock: The clock that time passes on.
+  ///   - request: The request; the upload of its body takes time.
+  ///   - clock: The clock for the wait.
   public func waitForFirstByte(
     of request: InterceptedRequest, clock: any Clock<Duration> = ContinuousClock()
   ) async throws {
@@ -84,18 +84,18 @@ public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible {
     try await Stopwatch(clock).sleep(until: timeToFirstByte(sending: request.body.length ?? 0, random))
   }
 
-  /// From sending a request with a body of so many bytes to the first byte of its response.
+  /// The time from sending a request with a body of `bytes` to the first byte of its response.
   package func timeToFirstByte(sending bytes: Int64, _ random: SeededRandom) -> Duration {
     let sending = Duration.ofSeconds(Double(max(0, bytes)) / upstream)
     let lost = lostTime(of: bytes.addingReportingOverflow(Self.segment).partialValue, random)
     return (latency.upToAYear * 2 + sending + lost).upToAYear
   }
 
-  /// What losses add to the time of so many bytes.
+  /// The delay that losses add to a transfer.
   func lostTime(of bytes: Int64, _ random: SeededRandom) -> Duration {
     guard loss > 0, loss < 1, bytes > 0 else { return .zero }
     let segments = (bytes - 1) / Self.segment + 1
-    // Beyond that, the average is as good as the draw.
+    // For more packets, the average is as good as a random draw.
     guard segments <= 1000 else {
       return .ofSeconds(retransmissionTimeout.inSeconds * (Double(segments) * loss).rounded())
     }

@@ -1,13 +1,13 @@
 import Foundation
 
 extension MessageBody {
-  /// The same body as it arrives over a network, and ends by a fault; it can be read once.
+  /// The same body, paced by a network and ended by a fault; it can be read once.
   ///
   /// - Parameters:
-  ///   - network: How fast it arrives; `nil` for at once.
-  ///   - fault: What happens to it on the way.
-  ///   - request: The request that it answers.
-  ///   - clock: The clock that time passes on.
+  ///   - network: The network that paces the body; `nil` for no delay.
+  ///   - fault: The fault that ends the body.
+  ///   - request: The request that the body responds to.
+  ///   - clock: The clock for the waits.
   public func arriving(
     over network: NetworkProfile?, failing fault: NetworkFault? = nil, for request: InterceptedRequest,
     clock: any Clock<Duration> = ContinuousClock()
@@ -19,18 +19,18 @@ extension MessageBody {
   }
 }
 
-/// When the bytes of one body are due.
+/// The schedule for the bytes of a body.
 package struct Pace: Sendable {
   let stopwatch: Stopwatch
-  /// When the head was there.
+  /// When the head arrived.
   let start: Duration
-  /// When the body ends, at the earliest.
+  /// The earliest end of the body.
   let end: Duration?
   let bytesPerSecond: Double?
   let pause: Duration?
-  /// When each chunk comes, from the start of the stopwatch.
+  /// When each chunk arrives, from the start of the stopwatch.
   let schedule: [Duration]
-  /// The most bytes of the piece that begins after so many.
+  /// The maximum size of the piece that begins at an offset.
   let cut: (@Sendable (Int) -> Int)?
   let network: NetworkProfile?
   let random: SeededRandom
@@ -44,7 +44,7 @@ package struct Pace: Sendable {
     (self.pause, self.network, self.random) = (pause, network, random)
   }
 
-  /// How many bytes come at once: what fits into 50 ms, so that a body trickles as it does on a wire.
+  /// The bytes per piece: those of 50 ms, so that a body trickles as on a real connection.
   var pieceSize: Int {
     guard let bytesPerSecond else { return .max }
     return Int(min(max(bytesPerSecond / 20, 1), 65_536))
@@ -54,7 +54,7 @@ package struct Pace: Sendable {
 extension Duration {
   private static var year: Duration { .seconds(365 * 24 * 60 * 60) }
 
-  /// The duration, or a year: longer ones overflow in the clocks of the system.
+  /// The duration, limited to a year: longer ones overflow in the system's clocks.
   package var upToAYear: Duration { min(self, Self.year) }
 
   package var inSeconds: Double {
@@ -62,7 +62,7 @@ extension Duration {
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 
-  /// A duration of so many seconds; not a number, and more than a year, count as a year.
+  /// A duration in seconds, limited to a year; NaN counts as a year.
   package static func ofSeconds(_ seconds: Double) -> Duration {
     guard seconds < year.inSeconds else { return year }
     return .seconds(max(0, seconds))
@@ -71,16 +71,16 @@ extension Duration {
 
 /// A body that arrives over time, and may be incomplete.
 package final class PacedBody: @unchecked Sendable {
-  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  // Unchecked: used by one reader at a time, like any iterator; the resulting body can be read once.
   private var chunks: MessageBody.AsyncIterator
   private let pace: Pace
   private let fault: NetworkFault.Body?
   private let pieceSize: Int
-  /// What of the source's last chunk has not been handed out.
+  /// The unread part of the source's last chunk.
   private var rest = Data()
   private var sent = 0
   private var chunkCount = 0
-  /// What pauses and losses have cost so far.
+  /// The delay due to pauses and losses so far.
   private var lag = Duration.zero
 
   private init(_ source: MessageBody, _ pace: Pace, _ fault: NetworkFault.Body?) {
@@ -90,7 +90,7 @@ package final class PacedBody: @unchecked Sendable {
     pieceSize = pace.pieceSize
   }
 
-  /// The body as it comes over a wire.
+  /// Makes the paced body.
   package static func body(_ source: MessageBody, pace: Pace, fault: NetworkFault.Body?) -> MessageBody {
     let paced = PacedBody(source, pace, fault)
     return .relaying(source, length: fault == nil ? source.length : nil) { try await paced.next() }
@@ -112,7 +112,7 @@ package final class PacedBody: @unchecked Sendable {
     return piece
   }
 
-  /// Waits until the bytes up to here have come.
+  /// Waits until the bytes up to `count` are due.
   private func waitForDueTime(of count: Int) async throws {
     if let network = pace.network { lag += network.lostTime(of: Int64(count), pace.random) }
     let sending = pace.bytesPerSecond.map { Duration.ofSeconds(Double(sent) / $0) } ?? .zero

@@ -19,7 +19,7 @@ package final class SeededRandom: Sendable {
     generator = Locked(Generator(state: seed))
   }
 
-  /// A number from 0 up to, and without, 1.
+  /// A number in 0..<1.
   package func unit() -> Double {
     generator.withLock { Double.random(in: 0..<1, using: &$0) }
   }

@@ -1,16 +1,16 @@
 import Foundation
 import HTTPTypes
 
-/// A body on its way from a producer that pushes to one reader that pulls.
+/// A body between a producer that pushes and one reader that pulls.
 ///
-/// The producer holds the pipe, the body holds the ``Reader``. When the last reader goes away before the end, the
-/// producer is told through `onAbandon`: that is how a response dropped unread cancels its transfer.
+/// The producer retains the pipe, the body retains the ``Reader``. If the last reader is released before the end, the
+/// pipe calls `onAbandon`: this is how dropping an unread response cancels its transfer.
 final class BodyPipe: Sendable {
   fileprivate struct State {
     var chunks: [Data] = []
     var buffered = 0
     var end: Result<Void, any Error>?
-    /// The reader, asleep.
+    /// The suspended reader.
     var waiters = Waiters()
     var trailers: HTTPFields = [:]
     var metrics: LoadMetrics?
@@ -24,14 +24,14 @@ final class BodyPipe: Sendable {
   /// Makes a pipe.
   ///
   /// - Parameters:
-  ///   - onAbandon: Called once when nobody can read any more and the end has not been pushed.
-  ///   - onDrain: Called each time the reader has taken everything.
+  ///   - onAbandon: Called once if the last reader is released before the end is pushed.
+  ///   - onDrain: Called each time the reader has taken all chunks.
   init(onAbandon: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {}) {
     self.onAbandon = onAbandon
     self.onDrain = onDrain
   }
 
-  /// Adds a chunk and returns how many bytes wait for the reader.
+  /// Adds a chunk. Returns the number of buffered bytes.
   @discardableResult
   func push(_ chunk: Data) -> Int {
     guard !chunk.isEmpty else { return 0 }
@@ -43,10 +43,10 @@ final class BodyPipe: Sendable {
     }
   }
 
-  /// Whether nothing waits for the reader.
+  /// Whether the buffer is empty.
   var isDrained: Bool { state.withLock { $0.chunks.isEmpty } }
 
-  /// Ends the body. What was pushed before is still read.
+  /// Ends the body. Buffered chunks are still read.
   func finish(
     _ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:], metrics: LoadMetrics? = nil
   ) {
@@ -60,7 +60,7 @@ final class BodyPipe: Sendable {
 
   fileprivate func interrupt(_ error: any Error) {
     state.change(waking: \.waiters) { state in
-      // A body whose end has been pushed and read is complete; any other one is now cut short, and must say so.
+      // A fully read body whose end was pushed is complete; any other one is truncated, and must fail.
       if state.end == nil || !state.chunks.isEmpty { state.end = .failure(error) }
       state.chunks = []
       state.buffered = 0
@@ -120,10 +120,10 @@ extension BodyPipe.State {
     var isDrained = false
   }
 
-  /// What the reader gets next, if it is there already.
+  /// The next step of the reader; `nil` if it must wait.
   fileprivate mutating func take() -> Step? {
     guard chunks.isEmpty else {
-      // Everything that waits goes out as one chunk: fewer turns for a reader that is behind.
+      // Deliver all buffered chunks as one: fewer calls for a slow reader.
       defer {
         chunks = []
         buffered = 0

@@ -1,5 +1,5 @@
-/// A value behind one reference, copied where it is changed while others have it: a message is passed through every
-/// interceptor of a chain, and changed in few of them.
+/// A copy-on-write value behind one reference: a message passes through every interceptor of a chain, and few of them
+/// change it.
 struct CopyOnWrite<Value: Sendable>: @unchecked Sendable {
   // Unchecked: changed only while uniquely referenced.
   private final class Box {
@@ -20,6 +20,6 @@ struct CopyOnWrite<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Whether nothing has been changed since one was made from the other.
+  /// Whether both share one unchanged value.
   func isSame(as other: Self) -> Bool { box === other.box }
 }

@@ -1,8 +1,8 @@
 extension Error {
-  /// The error as logs, events and messages may show it: the one way to print an error in this package.
+  /// The error without secrets, for logs, events and messages: the only way to print an error in this package.
   ///
-  /// Errors of ours say what they say; those of the loading system say their code and what is beneath them, because
-  /// their texts hold the URL; of any other error the type is told alone, because its text may say anything.
+  /// Errors of this package print their text; errors of the loading system print their code and their underlying error,
+  /// because their texts contain the URL; any other error prints only its type, because its text may contain secrets.
   package var redacted: String {
     switch self {
     case let error as any LoadError: return error.description
@@ -13,14 +13,14 @@ extension Error {
     case is CancellationError: return "CancellationError"
     case let error as CocoaError: return "CocoaError \(error.code.rawValue)" + Self.beneath(error as NSError)
     default:
-      // An `NSError` by its domain, which the app or the system has made up; anything else by its type.
+      // For an `NSError`, the domain, which is a constant; for other errors the type.
       guard type(of: self) is NSError.Type else { return String(describing: type(of: self)) }
       let error = self as NSError
       return "\(error.domain) \(error.code)" + Self.beneath(error)
     }
   }
 
-  /// What an error says is beneath it.
+  /// The underlying error of an error.
   private static func beneath(_ error: NSError) -> String {
     (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { ": \($0.redacted)" } ?? ""
   }

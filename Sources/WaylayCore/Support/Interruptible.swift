@@ -1,4 +1,4 @@
-/// Runs work in a task that can be given up from outside, even when the work does not listen to cancellation.
+/// Runs work in a task that can be abandoned from outside, even if the work ignores cancellation.
 ///
 /// The task is owned: an interruption and the cancellation of the caller cancel it.
 final class Interruptible<Value: Sendable>: Sendable {
@@ -35,7 +35,7 @@ final class Interruptible<Value: Sendable>: Sendable {
     }
   }
 
-  /// Fails the run that is going on, and every later one.
+  /// Fails the current run, and every later one.
   func interrupt(_ error: any Error) {
     let (promise, task) = state.withLock { state in
       if state.verdict == nil { state.verdict = error }

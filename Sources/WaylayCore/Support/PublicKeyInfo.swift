@@ -1,12 +1,12 @@
 import Foundation
 
-/// The public key of a certificate in the form that pins are made of: its SubjectPublicKeyInfo (RFC 5280, section 4.1).
+/// The public key of a certificate, in the form that pins hash: its SubjectPublicKeyInfo (RFC 5280, section 4.1).
 enum PublicKeyInfo {
-  /// The SHA-256 of the public key; `nil` for what is no certificate in DER.
+  /// The SHA-256 of the public key; `nil` if the data is not a DER certificate.
   static func digest(ofCertificate der: Data) -> Data? {
     var certificate = Elements(Array(der)[...])
     guard var outer = certificate.next(0x30), var inner = outer.inside.next(0x30) else { return nil }
-    // The version, which is optional; serial number, algorithm, issuer, validity, subject.
+    // The optional version; serial number, algorithm, issuer, validity, subject.
     if inner.inside.tag == 0xA0 { _ = inner.inside.next() }
     for _ in 1...5 { guard inner.inside.next() != nil else { return nil } }
     guard let key = inner.inside.next(0x30) else { return nil }
@@ -18,7 +18,7 @@ enum PublicKeyInfo {
     var inside: Elements
   }
 
-  /// Elements of DER, one after the other (X.690, sections 8.1 and 10.1).
+  /// A sequence of DER elements (X.690, sections 8.1 and 10.1).
   private struct Elements {
     private var rest: ArraySlice<UInt8>
 

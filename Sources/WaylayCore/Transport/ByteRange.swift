@@ -1,4 +1,4 @@
-/// A `Range` field (RFC 9110, section 14.2), as far as one range of bytes.
+/// A `Range` field with a single byte range (RFC 9110, section 14.2).
 package enum ByteRange: Hashable, Sendable {
   /// `bytes=first-last`
   case span(Int64, Int64)
@@ -6,7 +6,7 @@ package enum ByteRange: Hashable, Sendable {
   case from(Int64)
   /// `bytes=-count`
   case suffix(Int64)
-  /// Several ranges, another unit, or something that cannot be read: a server answers with the whole (section 14.2).
+  /// Several ranges, another unit, or a malformed field: a server sends the whole representation (section 14.2).
   case other
 
   package init(_ field: String) {
@@ -31,13 +31,13 @@ package enum ByteRange: Hashable, Sendable {
     }
   }
 
-  /// Digits; more than fit count as the largest number there is.
+  /// Parses digits; a number that overflows counts as the maximum.
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int64? {
     guard !bytes.isEmpty, bytes.allSatisfy(\.isASCIIDigit) else { return nil }
     return Int64(String(decoding: bytes, as: UTF8.self)) ?? .max
   }
 
-  /// The bytes meant in a representation of that length; `nil` when there is none of them, ``other`` included.
+  /// The range of bytes in a representation of that length; `nil` if it is empty or unsatisfiable, or for ``other``.
   package func bytes(of length: Int64) -> Range<Int64>? {
     switch self {
     case .span(let first, let last): first < length ? first..<min(last, length - 1) + 1 : nil
@@ -47,16 +47,16 @@ package enum ByteRange: Hashable, Sendable {
     }
   }
 
-  /// The bytes meant, where the length of the representation is not known; `nil` where they depend on it.
+  /// The range of bytes if it does not depend on the length of the representation; `nil` otherwise.
   package var bytes: Range<Int64>? {
     guard case .span(let first, let last) = self, last < .max else { return nil }
     return first..<last + 1
   }
 }
 
-/// The media types of the usual files.
+/// Media types of common files.
 package enum MediaType {
-  /// The type of files with that extension; `nil` for one that is not known.
+  /// The media type of a file extension; `nil` if unknown.
   package static func of(pathExtension: String) -> String? { types[pathExtension.lowercased()] }
 
   private static let types = [

@@ -2,12 +2,12 @@ import Foundation
 package import HTTPTypes
 
 extension HTTPFields {
-  /// The header fields of a response of the loading system, which has joined those that occur more than once.
+  /// Makes the header fields of a loading system's response, in which repeated fields are joined.
   ///
-  /// Sorted by name, because their order is lost. `Set-Cookie`, the one field that cannot be joined (RFC 9110, section
-  /// 5.3), is taken apart again.
+  /// Sorted by name, because the original order is lost. `Set-Cookie`, the one field that must not be joined (RFC 9110,
+  /// section 5.3), is split again.
   ///
-  /// - Throws: An error that names the limit that they are over.
+  /// - Throws: An error that names the exceeded limit.
   package init(_ response: HTTPURLResponse, limits: MessageLimits = MessageLimits()) throws(TransportError) {
     self.init()
     let fields = response.allHeaderFields.compactMap { name, value -> (String, String)? in
@@ -24,8 +24,8 @@ extension HTTPFields {
     }
   }
 
-  /// The fields by their names, those that occur more than once joined by `", "`, cookies of a request by `"; "`. A
-  /// field that came before in other letters keeps those.
+  /// The fields by name; repeated ones are joined by `", "`, cookies of a request by `"; "`. The first spelling of a
+  /// name is kept.
   var joinedByName: [String: String] {
     var joined = [String: String](minimumCapacity: count)
     guard count > Self.few else {
@@ -38,8 +38,7 @@ extension HTTPFields {
       }
       return joined
     }
-    // The letters in which a name came first, and all values under it: each field costs the same, however many there
-    // are.
+    // The first spelling of each name, and its values: linear time.
     var first = [String: String](minimumCapacity: count)
     var values: [String: [String]] = [:]
     for field in self {
@@ -57,11 +56,11 @@ extension HTTPFields {
     return joined
   }
 
-  /// Fields up to which comparing each with each is cheaper than a table.
+  /// Up to this number of fields, pairwise comparison is cheaper than a table.
   private static let few = 32
 
-  /// Takes joined `Set-Cookie` values apart: a comma begins a new cookie when a name and `=` follow it, which no date
-  /// has.
+  /// Splits joined `Set-Cookie` values: a comma begins a new cookie if a name and `=` follow it, which is never the
+  /// case in a date.
   package static func cookies(in joined: String) -> [String] {
     var parts: [Substring] = []
     var start = joined.startIndex
@@ -81,26 +80,25 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-  /// What stands between the values of a field that occurs more than once, when they are put in one (RFC 9110, section
-  /// 5.3; RFC 6265, section 5.4).
+  /// The separator between joined values of a repeated field (RFC 9110, section 5.3; RFC 6265, section 5.4).
   fileprivate var separator: String { self == .cookie ? "; " : ", " }
 }
 
-/// The fields of a head or behind a body, line by line, as far as the limits allow.
+/// The header or trailer fields of a message, parsed line by line, within the limits.
 struct FieldSection {
-  /// Bytes that came, line ends included.
+  /// The number of bytes read, including line ends.
   private(set) var bytes: Int
   private var lines = 0
   private var list = HTTPFields()
-  /// The value of the last field with the lines that it goes on in, where it goes on: kept apart, so that each line
-  /// costs itself alone.
+  /// The value of the last field if continuation lines extend it: kept separately, so that appending a line takes time
+  /// proportional to that line.
   private var folded: String?
 
   init(bytes: Int = 0) {
     self.bytes = bytes
   }
 
-  /// The fields that came; what cannot be read as one is left out.
+  /// The parsed fields; malformed lines are ignored.
   var fields: HTTPFields {
     guard let folded, !list.isEmpty else { return list }
     var fields = list
@@ -108,9 +106,9 @@ struct FieldSection {
     return fields
   }
 
-  /// Takes a line without its end; `size` says how long it is with it.
+  /// Parses a line without its end; `size` includes the end.
   ///
-  /// - Throws: An error that names the limit that `what` is over.
+  /// - Throws: An error that names the limit that `what` exceeds.
   mutating func add(
     _ line: Slice<UnsafeRawBufferPointer>, of size: Int, _ limits: MessageLimits, _ what: String
   ) throws(TransportError) {
@@ -122,7 +120,7 @@ struct FieldSection {
     if let field = Self.field(line) { list.append(field) }
   }
 
-  /// A field that goes on in the next line (RFC 9112, section 5.2).
+  /// Appends a continuation line to the last field (RFC 9112, section 5.2).
   private mutating func unfold(_ line: Slice<UnsafeRawBufferPointer>) {
     guard let last = list.last else { return }
     folded = (folded.take() ?? last.value) + (" " + Self.text(line.trimmingBlanks))
@@ -140,7 +138,7 @@ struct FieldSection {
     return HTTPField(name: fieldName, value: text(line[line.index(after: colon)...].trimmingBlanks))
   }
 
-  /// Bytes that are not UTF-8 are taken for ISO 8859-1, as fields once were (RFC 9110, section 5.5).
+  /// Decodes bytes that are not UTF-8 as ISO 8859-1, the historical encoding of fields (RFC 9110, section 5.5).
   private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
     // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
     let text = String(decoding: bytes, as: UTF8.self)

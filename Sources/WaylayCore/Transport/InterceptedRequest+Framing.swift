@@ -1,12 +1,13 @@
 import Foundation
 import HTTPTypes
 
-/// What a transport looks at before it writes a request.
+/// Checks that a transport performs before it writes a request.
 extension InterceptedRequest {
-  /// Refuses a method or fields that would break out of their line, or have a server find the message's end elsewhere
-  /// than the transport does: what is behind that end would be taken for another request (RFC 9112, section 11.2).
+  /// Rejects a method or fields that would break out of their line, or would make the server see another end of the
+  /// message than the transport: the rest would be parsed as another request (request smuggling; RFC 9112, section
+  /// 11.2).
   ///
-  /// - Throws: `WaylayError.invalidRequest` and `WaylayError.limitExceeded`, before anything is sent.
+  /// - Throws: `WaylayError.invalidRequest` and `WaylayError.limitExceeded`, before any byte is sent.
   package func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
     switch parts.defect {
     case .withoutURL: throw refusal("the request has no URL")
@@ -17,7 +18,7 @@ extension InterceptedRequest {
     case .tooManyFields: throw excess(.fieldCount, limits)
     case nil: break
     }
-    // libcurl would take the beginning of the path for the host.
+    // libcurl would use the beginning of the path as the host.
     if url.host?.isEmpty ?? true, URL.defaultPort(of: url.scheme?.lowercased()) != nil {
       throw refusal("the URL has no host: write it as in https://api.example.com/")
     }
@@ -25,7 +26,7 @@ extension InterceptedRequest {
     var bytes = 0
     var framing: Set<String> = []
     for field in fields {
-      // Colon, blank and the line's end.
+      // Colon, space and line end.
       bytes += field.name.rawName.utf8.count + field.value.utf8.count + 4
       guard bytes <= limits.fieldBytes else { throw excess(.fieldBytes, limits) }
       guard let kind = Self.framing[field.name.canonicalName] else { continue }
@@ -36,7 +37,7 @@ extension InterceptedRequest {
     }
   }
 
-  /// Refuses a route that was made for another host or port than the URL has come to name.
+  /// Rejects a route that was made for another host or port than the current URL's.
   ///
   /// - Throws: `WaylayError.routeMismatch`, with both hosts.
   func checkRoute() throws(WaylayError) {
@@ -49,12 +50,12 @@ extension InterceptedRequest {
       url: url, requestID: id)
   }
 
-  /// A field that has to do with where a message ends, or with one connection.
+  /// A field that affects message framing, or applies to one connection.
   private enum Framing {
     case never(String)
     case connection, trailersOnly, host, length, coding
 
-    /// What is wrong with a value, if anything is.
+    /// Why a value is not allowed; `nil` if it is.
     func objection(_ value: String) -> String? {
       let tokens = value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
       switch self {
@@ -90,7 +91,7 @@ extension InterceptedRequest {
     WaylayError(.limitExceeded, limits.text(limit, of: "the head of the request"), url: url, requestID: id)
   }
 
-  /// As much of a name as is a name: what follows may be anything.
+  /// The leading token characters of a name; the rest may be arbitrary bytes.
   private static func legible(_ name: String) -> String {
     "\"\(String(decoding: name.utf8.prefix(while: \.isToken).prefix(64), as: UTF8.self))…\""
   }

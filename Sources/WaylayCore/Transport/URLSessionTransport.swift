@@ -3,15 +3,15 @@ import HTTPTypes
 
 /// A transport over one inner `URLSession`.
 ///
-/// A registry uses it on Apple platforms, and on Linux if libcurl is not available or foreign protocol classes are to
-/// be asked. There is one per installation, never one per request, so that connections are reused. The inner session
-/// uses none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no
-/// challenges; foreign protocol classes of the configuration are still asked before the network.
+/// A registry uses it on Apple platforms, and on Linux if libcurl is not available or the configuration has foreign
+/// protocol classes. There is one per installation, never one per request, so that connections are reused. The inner
+/// session uses none of Waylay's protocol classes, follows no redirects, stores no cookies, caches nothing and answers
+/// no challenges; the configuration's foreign protocol classes still take precedence over the network.
 ///
-/// On Linux an inner session has limitations that no code around it can lift (platform facts U1 to U6): a slow reader
-/// does not hold the server back, so a large body is buffered; IPv6 literals and private certificate authorities do not
-/// work; and a streamed request body is first written to a temporary file, because the loading system reads it on the
-/// one queue that all sessions share.
+/// On Linux an inner session has limitations that cannot be worked around (platform facts U1 to U6): back pressure does
+/// not reach the server, so a large body is buffered; IPv6 literals and private certificate authorities do not work;
+/// and a streamed request body is first written to a temporary file, because the loading system reads it on the one
+/// queue that all sessions share.
 public final class URLSessionTransport: Transport {
   private struct State {
     var session: URLSession?
@@ -33,7 +33,7 @@ public final class URLSessionTransport: Transport {
   ///
   /// - Parameters:
   ///   - configuration: The timeouts, proxies, TLS settings and connection limits of the inner session. Its storages
-  ///     are not used, except, on Apple platforms, that of credentials.
+  ///     are not used, except for that of credentials on Apple platforms.
   ///   - limits: The limits for heads, sent and received. They apply after the inner session has read a head.
   ///   - security: Pins and client certificates; on Apple platforms.
   public convenience init(
@@ -45,7 +45,7 @@ public final class URLSessionTransport: Transport {
     }
   }
 
-  /// Makes a transport over an inner session of somebody's making, whose delegate is called one call at a time.
+  /// Makes a transport over a custom inner session, whose delegate calls are serialized.
   package init(
     configuration: URLSessionConfiguration, limits: MessageLimits, security: TransportSecurity = TransportSecurity(),
     makeSession: @escaping MakeSession
@@ -89,10 +89,10 @@ public final class URLSessionTransport: Transport {
     var urlRequest = request.untagged
     urlRequest.setValue(upload.contentLength, forHTTPHeaderField: "Content-Length")
     urlRequest.setValue(nil, forHTTPHeaderField: "Transfer-Encoding")
-    // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has
-    // given another.
+    // The core enforces the load's idle timeout; the inner session's timeout applies only to an attempt with its own
+    // timeout.
     if request.observer?.watchesTimeout == true, !waitsForConnectivity { urlRequest.timeoutInterval = Self.never }
-    // A foreign class may use one of our sessions: the tag lets it be recognised there.
+    // A foreign class may use an intercepted session: the tag identifies the load there.
     if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
     let exchange = SessionExchange(request, upload: upload, limits: limits, demands: demands)
     return try await withTaskCancellationHandler { [urlRequest] in
@@ -117,7 +117,7 @@ public final class URLSessionTransport: Transport {
     if let session { PlatformClient.leavingQueue { session.invalidateAndCancel() } }
   }
 
-  /// Makes the inner task. Under the lock, because making a task on an invalidated session ends the process.
+  /// Makes the inner task. Under the lock, because making a task on an invalidated session crashes the process.
   private func makeTask(_ request: URLRequest, for exchange: SessionExchange) throws -> URLSessionTask {
     try state.withLock { state -> URLSessionTask in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
@@ -131,7 +131,7 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionConfiguration {
-  /// Whether there are protocol classes beside the system's own, which only a session asks.
+  /// Whether the configuration has protocol classes that are not the system's own; only a session uses them.
   var hasForeignProtocolClasses: Bool {
     let native = URLSessionConfiguration.default.protocolClasses ?? []
     return (protocolClasses ?? []).contains { candidate in !native.contains { $0 == candidate } }
@@ -144,16 +144,16 @@ final class SessionExchange: Sendable {
     var task: URLSessionTask?
     var pipe: BodyPipe?
     var isCancelled = false
-    /// The task is suspended, once, because the reader is slow.
+    /// Whether the task is suspended, once, because the reader is slow.
     var isHeld = false
     var requestBytesSent: Int64 = 0
   }
 
   let upload: PlatformExchange.Upload
-  /// Whether the app has put the body into its request, where protocol classes see it.
+  /// Whether the app's request contains the body, where protocol classes can read it.
   var showsBody: Bool { !request[UploadedBody.self] }
   private let request: InterceptedRequest
-  /// Who is told about progress.
+  /// The observer of progress.
   var observer: TransportObserver? { request.observer }
   private let startedAt = ContinuousClock.now
   private let state = Locked(State())
@@ -188,22 +188,22 @@ final class SessionExchange: Sendable {
     }
   }
 
-  /// Ends the exchange from our side.
+  /// Cancels the exchange.
   func cancel() {
     let task = state.withLock { state in
       state.isCancelled = true
       return state.task
     }
     guard let task else { return }
-    // A body is dropped, and a load cancelled, on whatever thread; on the loader's own this would end the process.
+    // A cancel may come from any thread; on the loading system's own thread it would crash the process.
     PlatformClient.cancel(task)
     end(throwing: CancellationError())
   }
 
-  // MARK: What the inner session reports
+  // MARK: Calls of the inner session
 
-  /// There is no network, and the session waits for one as long as the whole load may take. From now on the time until
-  /// the head is the session's to watch, which counts from the connection on.
+  /// The session waits for connectivity, up to the timeout of the whole load. Until the head arrives, the session's own
+  /// timeout applies, which starts with the connection.
   func waitsForConnectivity() { observer?.load.setWaiting(false) }
 
   func sent(_ bytes: Int64) {
@@ -213,7 +213,7 @@ final class SessionExchange: Sendable {
 
   func received(_ response: URLResponse) {
     observer?.progressed()
-    // The session reports one for each part of multipart/x-mixed-replace: all of them are one body.
+    // The session reports one response per part of multipart/x-mixed-replace: treat all parts as one body.
     guard state.withLock({ $0.pipe == nil }) else { return }
     guard let response = response as? HTTPURLResponse else { return receivedForeign(response) }
     let fields: HTTPFields
@@ -222,18 +222,18 @@ final class SessionExchange: Sendable {
     deliver(status: status, fields: fields, url: response.url, length: length(of: response, fields: fields))
   }
 
-  /// Ends an exchange whose request cannot be sent to its end, or whose response is not to be taken.
+  /// Fails an exchange whose request cannot be sent completely, or whose response must not be accepted.
   func fail(_ error: any Error) {
     let task = state.withLock { state in
       state.isCancelled = true
       return state.task
     }
-    // First, or the session may say that the task was cancelled.
+    // Before the cancellation, which would make the session report that the task was cancelled.
     end(throwing: error)
     if let task { PlatformClient.cancel(task) }
   }
 
-  /// A foreign protocol class may answer with something that is not HTTP.
+  /// Handles the response of a foreign protocol class, which need not be HTTP.
   private func receivedForeign(_ response: URLResponse) {
     var fields = HTTPFields()
     if let type = response.mimeType {
@@ -244,7 +244,7 @@ final class SessionExchange: Sendable {
 
   private func length(of response: HTTPURLResponse, fields: HTTPFields) -> Int64? {
     if request.method == .head || [204, 304].contains(response.statusCode) { return 0 }
-    // The session has decompressed the body, but its length is still that of the compressed one.
+    // The session has decompressed the body, but the length is still that of the compressed one.
     guard fields[.contentEncoding] == nil else { return nil }
     return response.expectedContentLength >= 0 ? response.expectedContentLength : nil
   }
@@ -272,15 +272,15 @@ final class SessionExchange: Sendable {
     hold(task, for: pipe)
   }
 
-  /// Suspends the task until the reader has taken everything; called by the session's delegate, one call at a time.
+  /// Suspends the task until the reader has taken all chunks; delegate calls are serialized.
   ///
-  /// Suspensions nest, and data may still arrive after one: there is never more than one, and each is undone once.
+  /// Suspensions nest, and data may still arrive after one: the task is suspended at most once, and resumed once.
   /// https://developer.apple.com/documentation/foundation/urlsessiontask/suspend()
   private func hold(_ task: URLSessionTask, for pipe: BodyPipe) {
     guard !state.withLock({ $0.isHeld }) else { return }
     task.suspend()
     state.withLock { $0.isHeld = true }
-    // A reader that has taken everything meanwhile has found nothing to resume, and sleeps.
+    // A reader that has drained the pipe meanwhile found nothing to resume: resume here.
     if pipe.isDrained { resumeReading() }
   }
 
@@ -293,7 +293,7 @@ final class SessionExchange: Sendable {
     task?.resume()
   }
 
-  /// The response is complete: the inner session says so, or asks for credentials, which is all we shall get from it.
+  /// Ends the exchange: the response is complete, or the inner session asks for credentials, which ends it too.
   func ended(_ error: (any Error)?) {
     end(throwing: error.map { transportError($0) })
   }
@@ -313,8 +313,7 @@ final class SessionExchange: Sendable {
 
   private func transportError(_ error: any Error) -> any Error {
     let sent = state.withLock { $0.requestBytesSent }
-    // An error that is not the loading system's comes from a protocol class beneath, and code that knows it is to find it
-    // as it is.
+    // An error of another type comes from a protocol class beneath: pass it on unchanged, for code that knows its type.
     guard let error = error as? URLError else { return error }
     let phase: TransportError.Phase =
       switch error.code {
@@ -334,7 +333,7 @@ final class SessionExchange: Sendable {
 }
 
 extension SessionExchange {
-  /// What the session says; of a scheme that no other transport knows, that it was the session that tried.
+  /// The session's message; for a scheme that no other transport supports, it also names the session.
   private func message(of error: URLError) -> String {
     let scheme = request.url.scheme?.lowercased() ?? ""
     guard URL.defaultPort(of: scheme) == nil else { return "\(error.redacted)." }
@@ -373,7 +372,7 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.ended(error)
   }
 
-  /// Redirects are the core's, hop by hop: an inner session would carry credentials to other hosts (U3).
+  /// The core follows redirects, hop by hop: an inner session would send credentials to other hosts (U3).
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -388,12 +387,12 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     self[task]?.sent(totalBytesSent)
   }
 
-  /// Of Apple platforms.
+  /// Called on Apple platforms only.
   func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     self[task]?.waitsForConnectivity()
   }
 
-  /// A connection has to send the body again: after a challenge, or because a kept connection was lost.
+  /// A connection must send the body again: after a challenge, or because a reused connection was closed.
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

@@ -46,9 +46,8 @@ public struct InterceptionReport: Sendable, Hashable, CustomStringConvertible {
   /// The report in a line.
   public var description: String {
     guard canIntercept else { return "loads of sessions cannot be intercepted with this version of Foundation" }
-    guard !losses.isEmpty else { return "loads of sessions are intercepted" }
-    return "loads of sessions are intercepted, but with this version of Foundation "
-      + losses.joined(separator: "; ")
+    let list = losses.joined(separator: "; ")
+    return "loads of sessions are intercepted" + (list.isEmpty ? "" : ", but with this version of Foundation \(list)")
   }
 
   private static let isLogged = Locked(false)
@@ -59,9 +58,8 @@ public struct InterceptionReport: Sendable, Hashable, CustomStringConvertible {
       defer { isLogged = true }
       return !isLogged
     }
-    guard isFirst else { return }
     let report = InterceptorRegistry.interceptionReport
-    if !report.canIntercept || !report.losses.isEmpty { registry.complain("\(report)") }
+    if isFirst, !report.canIntercept || !report.losses.isEmpty { registry.complain("\(report)") }
   }
 }
 
@@ -93,17 +91,14 @@ extension InterceptorRegistry {
   }
 
   /// The class for sessions that are made from a configuration: one for all configurations that give requests the same
-  /// before their session is known, where a load knows its session, else one for each.
+  /// header fields, where a load knows its session, else one for each.
   fileprivate func protocolClass(for configuration: URLSessionConfiguration) -> URLProtocol.Type {
-    let context = LoadContext(configuration)
-    let key = ClassKey(fields: context.additionalFields, cachePolicy: context.cachePolicy.rawValue)
+    let key = LoadContext(configuration).additionalFields
     if PlatformClient.knowsSession, let known = state.withLock({ $0.classes[key] }) { return known }
     // The installation keeps the configuration itself, so that what is set on it from now on counts.
     let made = makeProtocolClass(configuration: configuration, followsSessions: true)
-    return state.withLock { state in
-      if PlatformClient.knowsSession { state.classes[key] = made }
-      return made
-    }
+    if PlatformClient.knowsSession { state.withLock { $0.classes[key] = made } }
+    return made
   }
 
   func makeProtocolClass(

@@ -25,18 +25,13 @@ public final class InterceptorRegistry: Sendable {
   struct State {
     var index = ChainIndex([])
     var installations: [Installation] = []
-    /// The classes of `intercepted(by:)`, by the settings that apply before the session is known. The runtime never
+    /// The classes of `intercepted(by:)`, by the header fields that apply before the session is known. The runtime never
     /// frees a class.
-    var classes: [ClassKey: URLProtocol.Type] = [:]
+    var classes: [[String: String]: URLProtocol.Type] = [:]
     /// The state that direct loads share. Not the installation, which retains its registry: that would be a retain
     /// cycle.
     var direct: Installation.Core?
     var isInvalidated = false
-  }
-
-  struct ClassKey: Hashable {
-    let fields: [String: String]
-    let cachePolicy: URLRequest.CachePolicy.RawValue
   }
 
   /// Settings that the package changes after initialization.

@@ -37,8 +37,7 @@
       let resume = queue.sync {
         keeps = true
         work()
-        keeps = false
-        defer { kept = nil }
+        defer { (keeps, kept) = (false, nil) }
         return kept
       }
       resume?()
@@ -61,29 +60,17 @@
     /// It returns at once.
     case returns
 
-    private struct State {
-      var isAsked = false
-      var answer: Cancellation?
-    }
-
-    private static let state = Locked(State())
+    private static let answer = Locked<Cancellation?>(nil)
+    private static let asked: Void = probe { found in answer.withLock { $0 = $0 ?? found } }
 
     /// `nil` until it is known.
-    static var current: Cancellation? { state.withLock { $0.answer } }
+    static var current: Cancellation? { answer.withLock { $0 } }
 
     /// Sets the answer, for tests and measurements.
-    static func assume(_ answer: Cancellation?) {
-      state.withLock { $0 = State(isAsked: true, answer: answer) }
-    }
+    static func assume(_ assumed: Cancellation?) { answer.withLock { $0 = assumed } }
 
     /// Finds the answer, once per process, without a wait.
-    static func find() {
-      let isFirst = state.withLock { state in
-        defer { state.isAsked = true }
-        return !state.isAsked
-      }
-      if isFirst { probe { answer in state.withLock { $0.answer = answer } } }
-    }
+    static func find() { asked }
 
     static func probe(_ tell: @escaping @Sendable (Cancellation) -> Void) {
       // Of no session, and of a kind for which no protocol class is looked for: cancelling it has no other effect.

@@ -4,7 +4,7 @@
 
   /// The caller of an `async` function of a session, which Foundation resumes on the work queue.
   ///
-  /// Where cancelling waits for that queue, it holds the lock that resuming takes, so that both wait for ever (P34).
+  /// Where cancelling waits for that queue, it holds the lock that resuming takes, so that both wait forever (P34).
   /// There the handler in the task's entry is replaced by one that resumes the caller elsewhere: on another thread, or
   /// on the thread that delivers the response, once it has left the queue.
   ///

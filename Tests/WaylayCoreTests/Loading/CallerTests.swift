@@ -68,6 +68,8 @@
 
     @Test("is told by a handler of ours where there is no delegate, and on the delegate queue after one")
     func handlers() async throws {
+      // Also with a Foundation that needs none of it. What is safe there as well may stay for other tests.
+      Cancellation.assume(.waits)
       let replaced = Log<String>()
       let (session, url) = Probe.session(
         Probe.Script(start: { loader in
@@ -100,6 +102,7 @@
     func waitingHandler() async {
       await #expect(processExitsWith: .success) {
         Process.limit(seconds: 60)
+        Cancellation.assume(.waits)
         for isInline in [true, false] {
           for _ in 0..<200 {
             let call = Locked<Task<Void, Never>?>(nil)

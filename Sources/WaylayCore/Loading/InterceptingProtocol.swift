@@ -107,7 +107,7 @@ class InterceptingProtocol: PlatformProtocol {
       known
       ?? Installation.Ownership(
         request, in: installation, context: client.context, for: Self.self,
-        bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin)
+        bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin, within: asked?.outer)
     let load = Load(
       ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
     load.report(.started)

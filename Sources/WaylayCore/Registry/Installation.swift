@@ -9,6 +9,8 @@ final class Installation: Sendable {
     var context: LoadContext?
     /// The context and transports of each session.
     var sessions: [ObjectIdentifier: Session] = [:]
+    /// The transports of the configuration whose last session was released last.
+    var spare: Transports?
   }
 
   let registry: InterceptorRegistry
@@ -79,11 +81,11 @@ final class Installation: Sendable {
     let (found, isNew) = core.state.withLock { state in
       if let known = known(in: state) { return (known, false) }
       let own = LoadContext(configuration, limits: registry.limits)
-      state.sessions = state.sessions.filter { $0.value.session != nil }
+      let known = state.sessions.values.map(\.transports) + [state.spare].compactMap(\.self)
       let transports =
         isOurs != nil
-        ? core.transports
-        : state.sessions.values.first { $0.transports.serves(configuration) }?.transports ?? Transports(configuration)
+        ? core.transports : known.first { $0.serves(configuration) } ?? Transports(configuration)
+      state.sessions = state.sessions.filter { $0.value.session != nil }
       let found = Session(
         session: session, context: own.hasSameSettings(as: common) ? common : own, transports: transports)
       state.sessions[key] = found
@@ -98,7 +100,9 @@ final class Installation: Sendable {
   private func restIfUnused(_ transports: Transports) {
     let isUsed = core.state.withLock { state in
       state.sessions = state.sessions.filter { $0.value.session != nil }
-      return state.sessions.values.contains { $0.transports === transports }
+      let isUsed = state.sessions.values.contains { $0.transports === transports }
+      if !isUsed { state.spare = transports }
+      return isUsed
     }
     if !isUsed { transports.rest() }
   }
@@ -176,7 +180,7 @@ extension Installation {
       let inner = configuration.withLock { $0.copied }
       let own = installation.core.protocolClass.withLock { $0 }
       guard let classes = inner.protocolClasses else { return inner }
-      let position = classes.lastIndex { $0 == own } ?? -1
+      let position = classes.firstIndex { $0 == own } ?? -1
       inner.protocolClasses = classes.enumerated().filter { index, candidate in
         candidate != own && (index > position || !(candidate is InterceptingProtocol.Type))
       }.map(\.element)
@@ -201,13 +205,14 @@ extension Installation {
 
 extension Installation.Core {
   func invalidate(leaving listener: InterceptorRegistry.LateListener? = nil) {
-    let sessions = state.withLock { state in
-      defer { state.sessions = [:] }
-      return state.sessions
+    // First: a session that comes after the sessions were taken makes no transport.
+    transports.invalidate()
+    let taken = state.withLock { state in
+      defer { (state.sessions, state.spare) = ([:], nil) }
+      return state.sessions.values.map(\.transports) + [state.spare].compactMap(\.self)
     }
     if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass, leaving: listener) }
-    transports.invalidate()
-    for session in sessions.values { session.transports.invalidate() }
+    for transports in taken { transports.invalidate() }
   }
 }
 

@@ -21,13 +21,18 @@ struct LoopGuardTests {
     }
   }
 
-  @Test("an interceptor may use a session of its own registry: it goes through the bare transport (rule 7)")
-  func reentry() async throws {
+  @Test(
+    "an interceptor may use a session of its own registry: it goes through the bare transport (rule 7)",
+    arguments: [nil, 5])
+  func reentry(timeout: TimeInterval?) async throws {
     try await withOrigin { origin in
       let session = Locked<URLSession?>(nil)
       let refresh = TokenRefresh(session: { session.withLock { $0! } }, tokenURL: origin.url("/hello"))
-      let made = URLSession.intercepted(by: InterceptorRegistry { refresh })
-      session.withLock { $0 = made }
+      let registry = InterceptorRegistry { refresh }
+      let made = URLSession.intercepted(by: registry)
+      let other = URLSessionConfiguration.ephemeral
+      if let timeout { other.timeoutIntervalForRequest = timeout }
+      session.withLock { $0 = timeout == nil ? made : URLSession(configuration: other.intercepted(by: registry)) }
       let answer = try await made.text(from: origin.url("/echo"))
       #expect(answer.0 == 200)
       #expect(refresh.runs.all == ["/echo"])

@@ -243,7 +243,7 @@
 
     /// A part of the response's body is there.
     func received(_ chunk: Data) {
-      if meter.received(chunk.count) { schedule { self.tell() } }
+      if meter.received(chunk.count, endIsTold: tellsAtOnce) { schedule { self.tell() } }
       // By way of the work queue, where the response was delivered before.
       if showsChunks, callersDelegate != nil { schedule { self.pass(chunk) } }
     }
@@ -392,12 +392,14 @@
       }
     }
 
-    /// So many bytes more of the response have come. The report of the response's end covers the last of them.
-    func received(_ count: Int) -> Bool {
+    /// So many bytes more of the response have come.
+    ///
+    /// - Parameter endIsTold: Whether the report of the response's end covers the last of them.
+    func received(_ count: Int, endIsTold: Bool) -> Bool {
       state.withLock { state in
         state.news.received = state.news.received.saturating(adding: Int64(count))
         state.news.totalReceived = state.news.totalReceived.saturating(adding: Int64(count))
-        return state.news.totalReceived != state.news.expectedToReceive && state.send()
+        return !(endIsTold && state.news.totalReceived == state.news.expectedToReceive) && state.send()
       }
     }
 

@@ -253,9 +253,11 @@ extension Installation {
     /// - Parameters:
     ///   - context: The settings of the load. Default: those of the installation.
     ///   - bySession: Whether a session has already added its cookies to the request.
+    ///   - current: The lineage of the caller, which the loading system's queue does not have.
     init(
       _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
-      for owner: URLProtocol.Type? = nil, bySession: Bool, origin: URL? = Lineage.origin
+      for owner: URLProtocol.Type? = nil, bySession: Bool, origin: URL? = Lineage.origin,
+      within current: Lineage? = Lineage.current
     ) {
       self.origin = origin
       let context = context ?? installation.context
@@ -269,7 +271,6 @@ extension Installation {
       hasStoredCookies = context.prepare(
         &request, origin: RequestTag.origin(of: request), bySession: bySession)
       self.request = request
-      let current = Lineage.current
       outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current
       let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false
       let target = request.url.map(InterceptorChain.Scope.Target.init)

@@ -12,9 +12,9 @@
   /// let response = try await registry.load(URLRequest(url: url))
   /// ```
   ///
-  /// Bodies stream in both directions in bounded memory. TLS, proxies, HTTP/2 and the number of connections follow the
-  /// client's configuration. The transport sends the fields of the request, and adds `Host`, the length and, if absent,
-  /// `Accept-Encoding`.
+  /// Bodies stream in both directions in bounded memory. TLS, proxies and the number of connections follow the client's
+  /// configuration; HTTP/2 is off unless requested. The transport sends the fields of the request, and adds `Host`, the
+  /// length and, if absent, `Accept-Encoding`.
   ///
   /// It supports neither a `Route`, nor the trailer fields of a response, nor a registry's pins: do not use it for
   /// these. A TLS failure names a wrong certificate name, but no other problem of a certificate. A request that the
@@ -34,14 +34,18 @@
     ///
     /// - Parameters:
     ///   - configuration: The client's configuration.
+    ///   - allowsHTTP2: Whether its `httpVersion` counts. AsyncHTTPClient 1.37.0 ends the process when an HTTP/2 server
+    ///     responds and resets the stream while a body is sent (its issue 922): ask for it only with servers that you
+    ///     trust. The same holds for a client of your own.
     ///   - eventLoopGroup: The threads.
     ///   - limits: The limits for heads, sent and received.
     public init(
-      configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+      configuration: HTTPClient.Configuration = HTTPClient.Configuration(), allowsHTTP2: Bool = false,
       eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup, limits: MessageLimits = MessageLimits()
     ) {
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
+      if !allowsHTTP2 { configuration.httpVersion = .http1Only }
       if case .disabled = configuration.decompression { configuration.decompression = .enabled(limit: .none) }
       configuration.connectionPool.retryConnectionEstablishment = false
       configuration.timeout.connect = configuration.timeout.connect ?? .seconds(60)
@@ -139,7 +143,9 @@
   @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
   public struct AsyncHTTPClientTransport: Sendable {
     /// Unavailable: names the missing trait.
-    public init(configuration: Any? = nil, eventLoopGroup: Any? = nil, limits: Any? = nil) {}
+    public init(
+      configuration: Any? = nil, allowsHTTP2: Bool = false, eventLoopGroup: Any? = nil, limits: Any? = nil
+    ) {}
     /// Unavailable: names the missing trait.
     public init(client: Any, limits: Any? = nil) {}
   }

@@ -13,6 +13,8 @@ final class RequestHandler: ChannelInboundHandler {
   private let localAddress: String
   private var request: TestOrigin.Request?
   private var keepsAlive = true
+  /// Parts of a body that came after its request was answered.
+  private var unread: Int?
 
   init(_ number: Int, _ journal: Journal, connection: any Channel) {
     self.number = number
@@ -29,7 +31,17 @@ final class RequestHandler: ChannelInboundHandler {
         connection: number, localAddress: localAddress,
         httpVersion: head.version.major > 1 ? "\(head.version.major)" : "\(head.version.major).\(head.version.minor)",
         method: head.method.rawValue, target: head.uri, fields: head.headers.map { (name: $0.name, value: $0.value) })
+      // Answered before the body is there, which is not read.
+      guard head.uri == "/unread" else { return }
+      request = nil
+      context.write(wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .ok))), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      unread = 0
     case .body(let buffer):
+      if let unread {
+        self.unread = unread + 1
+        if unread == 20 { context.close(promise: nil) }
+      }
       request?.body.append(contentsOf: buffer.readableBytesView)
     case .end:
       guard let request else { return }

@@ -25,6 +25,7 @@ extension Reply {
   /// | `/digest/user/password` | the same with Digest; `?algorithm=MD5` or `SHA-256` offers one of the two only |
   /// | `/bearer/token` | `welcome` for this token, else a 401 |
   /// | `/never`, `/close`, `/truncated`, `/reset` | no reply, the end of the connection in place of it or in the middle |
+  /// | `/unread` | a response at the request's head; then the stream is reset, or the connection closed |
   /// | `/hangup` | `hello`, then the end of the connection, though nothing says so |
   /// | `/bytewise` | `hello`, every byte of the message a write of its own |
   /// | `/early/103` | that interim response with a `Link`, then `hello` |

@@ -35,11 +35,12 @@
   extension InterceptorRegistry {
     /// A chain of one interceptor over AsyncHTTPClient.
     static func overClient(
-      _ configuration: HTTPClient.Configuration = HTTPClient.Configuration(), limits: MessageLimits = MessageLimits(),
-      link: Link = Link()
+      _ configuration: HTTPClient.Configuration = HTTPClient.Configuration(), allowsHTTP2: Bool = false,
+      limits: MessageLimits = MessageLimits(), link: Link = Link()
     ) -> InterceptorRegistry {
       InterceptorRegistry(
-        transport: AsyncHTTPClientTransport(configuration: configuration, limits: limits), configuration: .ephemeral
+        transport: AsyncHTTPClientTransport(
+          configuration: configuration, allowsHTTP2: allowsHTTP2, limits: limits), configuration: .ephemeral
       ) { link }
     }
 

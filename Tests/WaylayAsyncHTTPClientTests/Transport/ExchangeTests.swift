@@ -22,13 +22,13 @@
       }
     }
 
-    @Test("speaks HTTP/2 where TLS agrees on it", arguments: [["h2", "http/1.1"], ["http/1.1"]])
+    @Test("speaks HTTP/2 where it is asked for and TLS agrees on it", arguments: [["h2", "http/1.1"], ["http/1.1"]])
     func secure(protocols: [String]) async throws {
       let authority = try TestAuthority()
       var tls = TestOrigin.TLS(authority: authority)
       tls.applicationProtocols = protocols
       try await withOrigin(hosts: ["127.0.0.1", "::1"], tls: tls) { origin in
-        let registry = InterceptorRegistry.overClient(try .trusting(authority))
+        let registry = InterceptorRegistry.overClient(try .trusting(authority), allowsHTTP2: true)
         for host in origin.hosts + ["localhost"] {
           let response = try await registry.load(URLRequest(url: origin.url("/hello", host: host)))
           #expect(try await response.body.collect(upTo: 100) == Data("hello".utf8))

@@ -33,6 +33,36 @@
       }
     }
 
+    /// Sends a body that goes on to a server that has answered at its head and resets the stream, until it has been so
+    /// 20 times.
+    private static func unread(allowsHTTP2: Bool) async throws {
+      let authority = try TestAuthority()
+      let origin = try await TestOrigin.start(tls: TestOrigin.TLS(authority: authority))
+      let registry = InterceptorRegistry.overClient(try .trusting(authority), allowsHTTP2: allowsHTTP2)
+      for _ in 0..<20 { _ = try? await registry.text(.post(origin.url("/unread")), body: .stream(Zeros(64 << 20))) }
+      let text = try await registry.text(origin.url("/hello"))
+      Process.require(text == "hello", "the transport goes on")
+      registry.invalidate()
+      await origin.stop()
+    }
+
+    @Test("a server that responds early and resets the stream ends no process", .exitTest)
+    func earlyResponse() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit()
+        try await Self.unread(allowsHTTP2: false)
+      }
+    }
+
+    /// When this fails, HTTP/2 can be on by default again.
+    @Test("AsyncHTTPClient's issue 922: with HTTP/2 such a server ends the process", .exitTest)
+    func earlyResponseHTTP2() async {
+      await #expect(processExitsWith: .failure) {
+        Process.limit()
+        try await Self.unread(allowsHTTP2: true)
+      }
+    }
+
     /// In a process of its own, where no other test keeps it from being sent.
     @Test("does not time out while a body is sent, however long that takes", .exitTest)
     func slowUpload() async {

@@ -11,6 +11,7 @@ CLIENT = CORE + "Platform/Apple/PlatformClient+Apple.swift"
 SENDING = CORE + "Platform/Apple/PlatformExchange+Apple.swift"
 SYSTEM = CORE + "Platform/Apple/LoadingSystem+Apple.swift"
 SESSION = CORE + "Transport/URLSessionTransport.swift"
+BODY = CORE + "Interface/MessageBody.swift"
 RELAY = CORE + "Loading/ClientRelay.swift"
 SEAM = "Tests/AppleModel/Core/Seam/ModelSeam.swift"
 
@@ -25,6 +26,12 @@ MISTAKES = {
     "a body is never sent again": (SENDING, "if body.isReplayable { return openStream", "if !MISTAKEN, body.isReplayable { return openStream"),
     "a suspension for each chunk": (SESSION, "guard !state.withLock({ $0.isHeld }) else", "guard MISTAKEN || !state.withLock({ $0.isHeld }) else"),
     "a task is never resumed": (SESSION, "return state.isHeld ? state.task : nil", "return state.isHeld && !MISTAKEN ? state.task : nil"),
+    "thinking is taken for refusing": (CLIENT, "while hold.isHeld &&", "while !MISTAKEN && hold.isHeld &&"),
+    "a request that is kept is waited for without end": (CLIENT, "seconds < request.timeoutInterval", "(MISTAKEN || seconds < request.timeoutInterval)"),
+    "a request of the app's own begins another load": (SYSTEM, "trail.owner === owner else", "trail.owner === owner, !MISTAKEN else"),
+    "a body of unknown length is not looked at": (CLIENT, "body.inMemory == nil, body.length == nil, let stream", "!MISTAKEN, body.inMemory == nil, body.length == nil, let stream"),
+    "the beginning of a long stream is lost": (BODY, "first.withLock({ $0.take() }), !bytes.isEmpty {", "first.withLock({ $0.take() }), !bytes.isEmpty, !MISTAKEN {"),
+    "an intercepted configuration keeps a deaf loader": (CLIENT, "{ configuration.useClassicLoader() }", "{ if !MISTAKEN { configuration.useClassicLoader() } }"),
     "a redirect fails at once": (RELAY, "      try await redirect.untilRefused()\n", "      if MISTAKEN { throw CocoaError(.userCancelled) }\n      try await redirect.untilRefused()\n"),
     "the redirect's response comes too early": (RELAY, "try await redirect.untilRefused()", "if !MISTAKEN { try await redirect.untilRefused() }"),
     # What it does with Darwin.swift, which has a twin in the model.

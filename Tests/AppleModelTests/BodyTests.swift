@@ -30,21 +30,21 @@
       return request
     }
 
-    @Test("a POST through 307 sends its body again, with its length", arguments: [true, false])
-    func redirected(hasLengthField: Bool) async throws {
+    @Test("a POST through 307 sends its body again, with its length", arguments: AppPlan.Length.allCases)
+    func redirected(length: AppPlan.Length) async throws {
       var request = try post("upload/2")
       request.httpBody = Data(repeating: 1, count: 1000)
       var plan = AppPlan()
-      plan.hasLengthField = hasLengthField
+      plan.length = length
       #expect(try await outcome(of: request, plan).response?.statusCode == 200)
       #expect(ledger.received.map(\.body.count) == [1000, 1000, 1000])
       #expect(ledger.received.map(\.contentLength) == ["1000", "1000", "1000"])
     }
 
-    @Test("a stream that was sent fails at a 307, rather than going out empty")
+    @Test("a long stream that was sent fails at a 307, rather than going out empty")
     func consumed() async throws {
       var request = try post("upload/1")
-      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 1000))
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 100_000))
       let error = try #require(try await outcome(of: request).error as? URLError)
       #expect(error.cause(as: WaylayError.self)?.code == .bodyConsumed)
       #expect(ledger.received.count == 1)
@@ -71,6 +71,35 @@
         #expect(ledger.received.last?.contentLength == "\(count)")
         #expect(ledger.received.last?.body.count == count)
       }
+    }
+
+    @Test(
+      "up to 64 KiB of a stream are data to the chain, whether its length is known or not",
+      arguments: [1, 65_536, 65_537])
+    func unknownLength(count: Int) async throws {
+      var request = try post("upload/0")
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: count))
+      let seen = Locked<Bool?>(nil)
+      let outcome = try await outcome(of: request) { Look { body in seen.withLock { $0 = body.inMemory != nil } } }
+      #expect(outcome.response?.statusCode == 200)
+      #expect(seen.withLock { $0 } == (count <= 65_536))
+      #expect(ledger.received.last?.body.count == count)
+      #expect(ledger.received.last?.contentLength == (count <= 65_536 ? "\(count)" : nil))
+    }
+
+    @Test("a stream whose bytes are written only after the head was read is not waited for")
+    func notAtHand() async throws {
+      let (input, output) = BoundPair.make()
+      var request = try post("early")
+      request.httpBodyStream = input
+      let outcome = try await outcome(of: request) {
+        Link { request, next in
+          let response = try await next(request)
+          output.write("after the head")
+          return response
+        }
+      }
+      #expect(String(decoding: outcome.body, as: UTF8.self) == "after the head")
     }
 
     @Test("a stream of unknown length is sent in chunks")
@@ -112,7 +141,7 @@
       #expect(replayed.response?.statusCode == 200)
       #expect(ledger.received.map(\.body.count) == [1000, 300_000])
       request = try post("upload/0", fields: fields)
-      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 1000))
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 100_000))
       let error = try #require(try await outcome(of: request).error as? URLError)
       #expect(error.cause(as: WaylayError.self)?.code == .bodyConsumed)
     }
@@ -144,6 +173,77 @@
       #expect(outcome.response?.statusCode == 307)
       #expect(outcome.error == nil)
       #expect(outcome.hops == 1)
+    }
+  }
+
+  @Suite("Redirects that an app answers in its own way, against the model", .timeLimit(.minutes(10)))
+  struct RedirectAnswerTests {
+    private let requests = Locked<[InterceptedRequest]>([])
+
+    private func outcome(_ plan: AppPlan, _ link: Link) async throws -> Outcome {
+      let registry = InterceptorRegistry(transport: InnerSession.transport()) { link }
+      defer { registry.invalidate() }
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpAdditionalHeaders = ["Proxy-Authorization": "Basic session"]
+      let system = AppleLoadingSystem(configuration.intercepted(by: registry))
+      let outcome = await system.load(URLRequest(url: try #require(URL(string: "https://first.test/"))), plan)
+      #expect(outcome.violations.isEmpty)
+      return outcome
+    }
+
+    /// Leads to another origin, and adds a credential of its own to each request.
+    private var leading: Link {
+      Link { request, next in
+        requests.withLock { $0.append(request) }
+        guard request.url.host == "first.test" else {
+          var request = request
+          request.fields[.authorization] = "Bearer chain"
+          let response = try await next(request)
+          return response
+        }
+        return InterceptedResponse(to: request, status: .found, fields: [.location: "https://second.test/"])
+      }
+    }
+
+    @Test("an app that follows after a long time is not taken for one that has refused")
+    func slow() async throws {
+      var plan = AppPlan()
+      plan.secondsToFollow = 30
+      let outcome = try await outcome(plan, leading)
+      #expect(outcome.response?.statusCode == 200)
+      #expect(outcome.hops == 2)
+    }
+
+    @Test("an app that refuses and keeps the request gets the redirect when the request's timeout is over")
+    func kept() async throws {
+      var plan = AppPlan()
+      (plan.followsRedirects, plan.loader, plan.keepsRefused) = (false, .hanging, true)
+      let outcome = try await outcome(plan, leading)
+      #expect(outcome.response?.statusCode == 302)
+      #expect(outcome.hops == 1)
+    }
+
+    @Test(
+      "a request of the app's own is the same load's next hop, and gets no credential of another origin",
+      arguments: [true, false])
+    func ownRequest(isOwn: Bool) async throws {
+      var plan = AppPlan()
+      plan.followsByOwnRequest = isOwn
+      let outcome = try await outcome(plan, leading)
+      #expect(outcome.response?.statusCode == 200)
+      let requests = requests.withLock { $0 }
+      #expect(requests.map(\.hop) == [0, 1])
+      #expect(Set(requests.map(\.id)).count == 1)
+      #expect(requests.first?.fields[.proxyAuthorization] == "Basic session")
+      #expect(requests.last?.fields[.proxyAuthorization] == nil)
+    }
+  }
+
+  private struct Link: RequestInterceptor {
+    let load: @Sendable (InterceptedRequest, InterceptorChain.Next) async throws -> InterceptedResponse
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      try await load(request, next)
     }
   }
 

@@ -111,6 +111,20 @@ extension InterceptedRequest.Parts {
 }
 
 extension URLRequest {
+  /// A word of the app to the interceptors of this request's chain; no server gets it.
+  ///
+  /// ```swift
+  /// request.interceptorNote = "uncached"
+  /// // in an interceptor:
+  /// func canInit(with request: URLRequest) -> Bool { request.interceptorNote != "uncached" }
+  /// ```
+  ///
+  /// In `startLoading` it is `request.urlRequest.interceptorNote`. It goes along with redirects.
+  public var interceptorNote: String? {
+    get { RequestNote.read(from: self) }
+    set { RequestNote.write(newValue, to: &self) }
+  }
+
   /// Takes the body off: data as data, a stream as a body that can be read once; `nil` when there is none.
   mutating func takeBody() -> MessageBody? {
     if let data = httpBody {

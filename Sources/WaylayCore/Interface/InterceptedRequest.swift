@@ -266,7 +266,7 @@ extension InterceptedRequest.Options {
     handlesCookies = request.httpShouldHandleCookies
     networkAccess = RequestNetworkAccess.read(from: request)
     serviceType = request.networkServiceType
-    mainDocumentURL = request.mainDocumentURL
+    mainDocumentURL = RequestNote.document(of: request.mainDocumentURL)
   }
 
   /// The timeout that a request of the loading system has been given.
@@ -281,7 +281,9 @@ extension InterceptedRequest.Options {
     request.httpShouldHandleCookies = handlesCookies
     RequestNetworkAccess.write(networkAccess, to: &request)
     request.networkServiceType = serviceType
+    let note = request.interceptorNote
     request.mainDocumentURL = mainDocumentURL
+    if let note { request.interceptorNote = note }
   }
 }
 

@@ -51,6 +51,7 @@ extension MessageBody {
         }
       } catch {
         reading = .ended
+        load?.noteBodyFailure(error)
         throw error
       }
       reading = .ended

@@ -153,6 +153,22 @@ extension MessageBody {
     return MessageBody(storage: .source(Source(length: length) { Chunks { try await reader.next() } }))
   }
 
+  /// A stream that is data when its end can be read at once, within a limit.
+  static func stream(reading stream: InputStream, collectingUpTo limit: Int) async throws -> MessageBody {
+    let reader = InputStreamReader(stream)
+    let (bytes, isWhole) = try await reader.atHand(upTo: limit)
+    if isWhole { return .data(bytes) }
+    let first = Locked<Data?>(bytes)
+    return MessageBody(
+      storage: .source(
+        Source(length: nil) {
+          Chunks {
+            if let bytes = first.withLock({ $0.take() }), !bytes.isEmpty { return bytes }
+            return try await reader.next()
+          }
+        }))
+  }
+
   /// The bytes of `original` as its reader passes them on, with its trailers and metrics. The body can be read once.
   ///
   /// - Parameters:
@@ -225,11 +241,33 @@ private final class InputStreamReader: @unchecked Sendable {
     }
   }
 
-  private func read() throws -> Data? {
-    if !isOpen {
-      isOpen = true
-      stream.open()
+  /// The bytes that are there, until there are more than `limit`, and whether they are all.
+  func atHand(upTo limit: Int) async throws -> (bytes: Data, isWhole: Bool) {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try self.readAtHand(upTo: limit) }) }
     }
+  }
+
+  private func readAtHand(upTo limit: Int) throws -> (Data, Bool) {
+    open()
+    var bytes = Data()
+    while bytes.count <= limit {
+      if stream.streamStatus == .atEnd { return (bytes, true) }
+      guard stream.hasBytesAvailable else { break }
+      guard let chunk = try read() else { return (bytes, true) }
+      bytes.append(chunk)
+    }
+    return (bytes, false)
+  }
+
+  private func open() {
+    guard !isOpen else { return }
+    isOpen = true
+    stream.open()
+  }
+
+  private func read() throws -> Data? {
+    open()
     var buffer = [UInt8](repeating: 0, count: MessageBody.chunkSize)
     let count = stream.read(&buffer, maxLength: buffer.count)
     if count > 0 { return Data(buffer[..<count]) }

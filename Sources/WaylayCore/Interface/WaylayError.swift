@@ -173,9 +173,10 @@ extension ErrorCode where Domain == WaylayError {
   /// Correct what the message names. Usually an interceptor that changes requests is the cause;
   /// ``WaylayError/interceptor`` names it.
   public static var invalidRequest: Self { Self("invalidRequest") }
-  /// An interceptor gave a response that no HTTP client can present, for example with the status 99.
+  /// An interceptor gave a response that no HTTP client can present: with the status 99, or with a `Content-Length` that
+  /// is not its body's.
   ///
-  /// Answer with a status from 200 to 999.
+  /// Answer with a status from 200 to 999, and without a length or with the body's.
   public static var invalidResponse: Self { Self("invalidResponse") }
   /// `next` was called after `startLoading` had returned.
   ///
@@ -250,6 +251,12 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Make a new session from a live registry, and invalidate a registry only after its sessions.
   public static var registryInvalidated: Self { Self("registryInvalidated") }
+  /// The requests of a session do not reach its registry: see `verifyInterception()`.
+  ///
+  /// Make the session after `intercepted(by:)`, from the configuration that it returned; for `URLSession.shared` call
+  /// `interceptSharedSession()`. Background sessions, a loader that asks no protocol classes
+  /// (`usesClassicLoadingMode = false`) and watchOS cannot be intercepted: load through the registry there.
+  public static var notIntercepted: Self { Self("notIntercepted") }
   /// An interceptor left the request to `startLoading` but does not implement it: see ``InlineResponding``.
   ///
   /// Implement `startLoading`, or respond in `respondInline`.

@@ -6,14 +6,17 @@ extension Load {
     if origin(of: error) == nil { state.withLock { $0.failure = (error, interceptor.name) } }
   }
 
-  /// The name of the interceptor that threw `error`; `nil` if none did.
-  func origin(of error: any Error) -> String? {
+  /// Records that a body failed, rather than the interceptor that awaits it.
+  func noteBodyFailure(_ error: any Error) { state.withLock { $0.failure = (error, nil) } }
+
+  /// The name of the interceptor that threw `error`; `nil` if none did, and `.some(nil)` for a failure of a body.
+  private func origin(of error: any Error) -> String?? {
     guard let failure = state.withLock({ $0.failure }), type(of: failure.error) == type(of: error),
       // Errors are values: an equal description means the same error. The description may run the app's code, so it is
       // evaluated outside of the lock.
       String(reflecting: failure.error) == String(reflecting: error)
     else { return nil }
-    return failure.interceptor
+    return .some(failure.interceptor)
   }
 
   func withoutURL(from interceptor: (any RequestInterceptor)? = nil) -> WaylayError {
@@ -50,13 +53,14 @@ extension Load {
     case is CancellationError:
       return URLError(.cancelled, userInfo: userInfo)
     default:
-      let culprit = origin(of: error) ?? "A part of the load"
+      let isOfBody = if case .some(.none) = origin(of: error) { true } else { false }
+      let culprit = isOfBody ? "Reading the body" : (origin(of: error) ?? nil) ?? "A part of the load"
       userInfo[NSLocalizedDescriptionKey] =
         (error as? any LocalizedError)?.errorDescription?.withRedactedURLs
         ?? "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
         + "with the code that the app should see."
       userInfo[NSUnderlyingErrorKey] = error
-      return URLError(.unknown, userInfo: userInfo)
+      return URLError(isOfBody ? .cannotOpenFile : .unknown, userInfo: userInfo)
     }
   }
 }

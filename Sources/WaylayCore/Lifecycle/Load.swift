@@ -11,8 +11,8 @@ final class Load: Sendable {
   struct State {
     /// The turn of the innermost running interceptor; with hedged requests, of one of them.
     var innermost: Turn?
-    /// The failure that propagates up the chain, and the interceptor that threw it.
-    var failure: (error: any Error, interceptor: String)?
+    /// The failure that propagates up the chain, and the interceptor that threw it; `nil` for a failure of a body.
+    var failure: (error: any Error, interceptor: String?)?
     var clock: IdleClock
     var onFailure: (@Sendable (WaylayError) -> Void)?
     /// The interceptors of the current hop.
@@ -32,6 +32,8 @@ final class Load: Sendable {
   /// The context and the chain of the load, determined when the request was accepted.
   let ownership: Installation.Ownership
   let delegate: (any LoadDelegate)?
+  /// The transports of its session; `nil` for those of its installation.
+  let transports: Installation.Transports?
   let state: Locked<State>
   /// The idle timeout in seconds if the request sets one.
   let ownTimeout: TimeInterval?
@@ -42,10 +44,10 @@ final class Load: Sendable {
   ///   - hop: The number of earlier redirects that another object has followed.
   init(
     _ ownership: Installation.Ownership, _ id: InterceptedRequest.ID = .next(), body: MessageBody?, isUpload: Bool,
-    hop: Int = 0,
-    delegate: (any LoadDelegate)? = nil
+    hop: Int = 0, delegate: (any LoadDelegate)? = nil, transports: Installation.Transports? = nil
   ) {
     self.id = id
+    self.transports = transports ?? delegate?.transports
     self.ownership = ownership
     self.delegate = delegate
     var bare = ownership.request
@@ -68,7 +70,7 @@ final class Load: Sendable {
   var registry: InterceptorRegistry { ownership.installation.registry }
 
   func transport(for url: URL?) throws -> any Transport {
-    try installation.transport(for: url, delegate?.transports)
+    try installation.transport(for: url, transports)
   }
 
   /// The name of the innermost running interceptor.

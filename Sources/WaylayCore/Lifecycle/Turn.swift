@@ -38,7 +38,7 @@ final class Turn: @unchecked Sendable {
     do {
       let response = try await interceptor.startLoading(request, next: InterceptorChain.Next(turn))
       turn.end()
-      try load.check(response, of: interceptor)
+      try load.check(response, to: request, of: interceptor)
       return response
     } catch {
       turn.end()
@@ -247,12 +247,19 @@ extension Load {
   }
 
   /// Rejects a response that cannot be represented.
-  func check(_ response: InterceptedResponse, of interceptor: any RequestInterceptor) throws {
+  func check(
+    _ response: InterceptedResponse, to request: InterceptedRequest, of interceptor: any RequestInterceptor
+  ) throws {
     guard (200...999).contains(response.status.code) else {
       throw WaylayError(
         .invalidResponse,
         "\(interceptor.name) answered with the status \(response.status.code), which is not valid: use 200 to 999.",
         interceptor: interceptor.name, url: url, requestID: id)
+    }
+    if request.method != .head, let declared = response.declaredLength, let length = response.body.length,
+      declared != length
+    {
+      throw response.wrongLength(length, by: interceptor.name, of: self)
     }
     guard !Task.isCancelled else {
       let error = WaylayError(
@@ -263,6 +270,25 @@ extension Load {
       report(.responseDropped, error: error)
       throw error
     }
+  }
+}
+
+extension InterceptedResponse {
+  /// The length that an interceptor's response says its body has; `nil` where it says none, or none that counts.
+  var declaredLength: Int64? {
+    // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
+    guard source != .network, status != .noContent, status != .notModified,
+      let field = fields.first(where: { $0.name == .contentLength }), fields[.contentEncoding] == nil
+    else { return nil }
+    return Int64(decimal: field.value)
+  }
+
+  func wrongLength(_ length: Int64, by interceptor: String? = nil, of load: Load) -> WaylayError {
+    WaylayError(
+      .invalidResponse,
+      "\(interceptor ?? "an interceptor (\(source))") answered with Content-Length \(declaredLength ?? 0), but its body has \(length) bytes: leave the field "
+        + "out, or set it to the body's length.",
+      interceptor: interceptor, url: load.url, requestID: load.id)
   }
 }
 
@@ -289,7 +315,7 @@ struct InlineInterceptors: Sendable {
       do {
         switch try interceptor.respondInline(request) {
         case .response(let response):
-          try load.check(response, of: interceptor)
+          try load.check(response, to: request, of: interceptor)
           return response
         case .next(let changed): request = changed
         case .startLoading: return nil

@@ -187,7 +187,8 @@ final class ClientRelay: Sendable {
   /// redirect itself.
   private func offer(_ redirect: ClientRedirect) async {
     load.end(redirect.response)
-    post([.redirected(redirect.request, redirect.response.head)])
+    // The app alone is to have the request from now on.
+    if let request = redirect.request.withLock({ $0.take() }) { post([.redirected(request, redirect.response.head)]) }
     do {
       try await redirect.untilRefused()
       try await stream(redirect.response)
@@ -259,10 +260,16 @@ final class ClientRelay: Sendable {
 
 /// Thrown up the load when the loading system is to follow a redirect by itself (Apple platforms).
 struct ClientRedirect: Error {
-  let request: URLRequest
+  let request: Locked<URLRequest?>
   let response: InterceptedResponse
   /// Returns when the app has refused the redirect; cancelled when the loading system follows it.
   let untilRefused: @Sendable () async throws -> Void
+
+  init(
+    _ request: URLRequest, _ response: InterceptedResponse, untilRefused: @escaping @Sendable () async throws -> Void
+  ) {
+    (self.request, self.response, self.untilRefused) = (Locked(request), response, untilRefused)
+  }
 }
 
 /// The body of a load's last response: its end is the load's end, and so is its loss.
@@ -276,6 +283,7 @@ final class WatchedBody: Sendable {
   private let isOwnTask: Bool
   private let reading: MessageBody.Chunks
   private let interruption = Interruptible<Data?>()
+  private let count = Locked<Int64>(0)
 
   init(_ response: InterceptedResponse, _ load: Load, isOwnTask: Bool) {
     self.response = response
@@ -296,8 +304,20 @@ final class WatchedBody: Sendable {
     defer { load.setWaiting(false) }
     do {
       let chunk = try await pull()
-      if chunk == nil { load.end(response) }
-      return chunk
+      guard let declared = response.declaredLength else {
+        if chunk == nil { load.end(response) }
+        return chunk
+      }
+      let count = count.withLock { count in
+        count += Int64(chunk?.count ?? 0)
+        return count
+      }
+      guard chunk == nil else { return chunk }
+      if declared != count, load.first.urlRequest.httpMethod != "HEAD" {
+        throw response.wrongLength(count, of: load)
+      }
+      load.end(response)
+      return nil
     } catch {
       let failure = load.urlError(for: error)
       load.end(error: failure)

@@ -24,6 +24,7 @@ class InterceptingProtocol: PlatformProtocol {
       return true
     }
     if let isOurs = installation.isOurs, !isOurs(request) { return false }
+    if InterceptionProbe.isProbe(request) { return true }
     let ownership = Installation.Ownership(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
     if ownership.isWebSocket, mustRefuse(webSocket: request, in: installation) { return true }
@@ -74,6 +75,7 @@ class InterceptingProtocol: PlatformProtocol {
       if !PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: Self.self) }
       return PlatformClient.fail(self, InterceptorRegistry.invalidatedError(url: request.url))
     }
+    if ownership == nil, InterceptionProbe.answers(request) { return PlatformClient.fail(self, URLError(.cancelled)) }
     do {
       let client = try PlatformClient(self, in: installation)
       for event in start(client, in: installation) { client.deliver(event) }
@@ -106,7 +108,7 @@ class InterceptingProtocol: PlatformProtocol {
     let ownership =
       known
       ?? Installation.Ownership(
-        request, in: installation, context: client.context, for: Self.self,
+        client.request, in: installation, context: client.context, for: Self.self,
         bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin, within: asked?.outer)
     let load = Load(
       ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)

@@ -24,11 +24,12 @@ extension InterceptorRegistry {
     try await load(request, body, in: directInstallation(for: request))
   }
 
-  fileprivate func load(
-    _ request: URLRequest, _ body: MessageBody?, in installation: Installation
+  func load(
+    _ request: URLRequest, _ body: MessageBody?, in installation: Installation, of session: URLSession? = nil
   ) async throws -> InterceptedResponse {
-    let ownership = Installation.Ownership(request, in: installation, bySession: false)
-    return try await run(Load(ownership, body: body, isUpload: body != nil))
+    let settings = session.map(installation.settings)
+    let ownership = Installation.Ownership(request, in: installation, context: settings?.context, bySession: false)
+    return try await run(Load(ownership, body: body, isUpload: body != nil, transports: settings?.transports))
   }
 
   private func directInstallation(for request: URLRequest) throws -> Installation {

@@ -32,6 +32,8 @@ public final class InterceptorRegistry: Sendable {
     /// cycle.
     var direct: Installation.Core?
     var isInvalidated = false
+    /// How often a chain has taken another's place.
+    var replacements = 0
   }
 
   /// Settings that the package changes after initialization.
@@ -118,10 +120,19 @@ public final class InterceptorRegistry: Sendable {
         chains.insert(chain, at: 0)
       }
     }
-    if isReplaced {
-      complain("the chain \"\(chain.name)\" replaces another one of that name: give it a name of its own to have both")
+    guard isReplaced else { return }
+    let count = state.withLock { state in
+      state.replacements += 1
+      return state.replacements
     }
+    guard count <= Self.reportedReplacements else { return }
+    complain(
+      "the chain \"\(chain.name)\" replaces another one of that name: give it a name of its own to have both"
+        + (count == Self.reportedReplacements ? "; this is the last time that this registry says so" : ""))
   }
+
+  /// An app may replace a chain with each change of its settings.
+  private static let reportedReplacements = 5
 
   /// Reports a configuration error: to the logger, or else to standard error, where the developer sees it.
   func complain(_ problem: String) {

@@ -57,6 +57,7 @@ public final class URLSessionTransport: Transport {
     inner.httpShouldSetCookies = false
     inner.httpCookieAcceptPolicy = .never
     inner.urlCache = nil
+    PlatformClient.adjust(inner)
     if !PlatformClient.transportAnswersChallenges { inner.urlCredentialStorage = nil }
     inner.httpAdditionalHeaders = nil
     hasForeignClasses = inner.hasForeignProtocolClasses

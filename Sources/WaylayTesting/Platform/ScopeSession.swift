@@ -31,6 +31,9 @@
     /// Whether the session continues to work after it is invalidated.
     static let outlivesInvalidation = true
 
+    /// Whether scopes verify that the loading system asks: here it always does.
+    static let isVerified = false
+
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {
       ScopeSession(configuration: configuration)
     }
@@ -43,6 +46,9 @@
   enum ScopeSession {
     /// Whether the session continues to work after it is invalidated.
     static let outlivesInvalidation = false
+
+    /// Whether scopes verify that the loading system asks: a loader may ask no protocol class.
+    static let isVerified = true
 
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {
       URLSession(configuration: configuration)

@@ -145,6 +145,7 @@ extension MockScope {
     do {
       let result = try await Self.$current.withValue(self) {
         begin()
+        if ScopeSession.isVerified, !printsErrors { await InterceptionCheck.shared.report(self) }
         return try await XCTestFailure.withoutRemark(operation)
       }
       finish()
@@ -165,6 +166,7 @@ extension MockScope {
     do {
       let result = try Self.$current.withValue(self) {
         begin()
+        if ScopeSession.isVerified { InterceptionCheck.shared.reportAtOnce(self) }
         return try XCTestFailure.withoutRemark(operation)
       }
       end(cassette: cassette)

@@ -122,6 +122,7 @@ extension MockScope {
     self.init(settings.makeMock(try stubs()), intercepting: sessions)
     hardWired.takePermitAtOnce()
     begin()
+    if ScopeSession.isVerified { InterceptionCheck.shared.reportAtOnce(self) }
     teardown { self.end() }
   }
 }

@@ -67,7 +67,10 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
     let scope = MockScope(playing: cassette)
     try await Traffic.attached(of: scope, test, testCase) {
       try await scope.surround(
-        { try await FaultRun.settling(function) }, printsErrors: true, missesAtTest: isOfSuite, cassette: cassette)
+        {
+          if ScopeSession.isVerified { try await InterceptionCheck.shared(scope) }
+          try await FaultRun.settling(function)
+        }, printsErrors: true, missesAtTest: isOfSuite, cassette: cassette)
     }
   }
 

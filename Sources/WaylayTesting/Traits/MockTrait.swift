@@ -73,7 +73,10 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let note = ledger?.enter(stubs, into: scope.mock)
     try await Traffic.attached(of: scope, test, testCase) {
       try await scope.surround(
-        { try await FaultRun.settling(function) }, printsErrors: true, missesAtTest: !isOfTest
+        {
+          if ScopeSession.isVerified { try await InterceptionCheck.shared(scope) }
+          try await FaultRun.settling(function)
+        }, printsErrors: true, missesAtTest: !isOfTest
       ) { note?() }
     }
   }

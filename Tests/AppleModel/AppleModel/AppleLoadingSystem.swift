@@ -1,6 +1,6 @@
 #if !canImport(Darwin)
   import AppleCore
-  import Foundation
+  package import Foundation
   package import FoundationNetworking
 
   /// A model of Apple's loading system, for protocol classes: it drives them as the documentation says, and checks each
@@ -12,11 +12,34 @@
   package final class AppleLoadingSystem: Sendable {
     private let classes: [AnyClassBox]
     private let runLoops: [ModelRunLoop]
+    /// Whether it asks no protocol class, as the loader does that is not the classic one.
+    private let isDeaf: Bool
+    private let sent = Locked<[URL]>([])
 
     /// - Parameter classes: The protocol classes of a session's configuration, in its order.
-    package init(_ classes: [URLProtocol.Type]) {
+    package init(_ classes: [URLProtocol.Type], isDeaf: Bool = false) {
       self.classes = classes.map { AnyClassBox(type: $0) }
+      self.isDeaf = isDeaf
       runLoops = ModelRunLoop.Habit.allCases.map { ModelRunLoop($0) }
+    }
+
+    /// The loader that a session of a configuration has.
+    package convenience init(_ configuration: URLSessionConfiguration) {
+      self.init(
+        (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type },
+        isDeaf: !configuration.usesClassicLoadingMode)
+    }
+
+    /// What went to the network past all protocol classes.
+    package var sentToNetwork: [URL] { sent.withLock { $0 } }
+
+    /// The network's answer to a request that no class has taken.
+    func network(_ request: URLRequest, _ outcome: inout Outcome) {
+      guard let url = request.url, isDeaf else { return outcome.error = URLError(.unsupportedURL) }
+      sent.withLock { $0.append(url) }
+      guard url.port != 1 else { return outcome.error = URLError(.cannotConnectToHost) }
+      outcome.response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+      outcome.body = Data("network".utf8)
     }
 
     deinit {
@@ -45,6 +68,7 @@
 
     /// Asks each class in turn, several times and at once.
     func protocolClass(for request: URLRequest, asking times: Int) async -> URLProtocol.Type? {
+      guard !isDeaf else { return nil }
       for candidate in classes {
         let answers = await withTaskGroup(of: Bool.self, returning: [Bool].self) { group in
           for _ in 0..<times { group.addTask { candidate.type.canInit(with: request) } }

@@ -30,8 +30,11 @@
       case data, measured
       /// A stream without a length, one that fails, and one that says the wrong length.
       case stream, failing, wrong
+    }
 
-      var isKept: Bool { self == .data || self == .measured }
+    /// Whether the body can be sent twice: its length is known, or its end was found near.
+    private func isKept(_ plan: AppPlan) -> Bool {
+      length <= 64 << 10 || plan.length != .neither && (body == .data || body == .measured)
     }
 
     let number: Int
@@ -130,7 +133,7 @@
         return cause == .bodyUnreadable ? nil : "a body that fails ended with \(outcome)"
       }
       // What was read once cannot be sent twice.
-      if !body.isKept, lost > 0 || hops > 0 {
+      if !isKept(plan), lost > 0 || hops > 0 {
         return cause == .bodyConsumed ? nil : "a body that can be read once ended with \(outcome)"
       }
       if hops > 0, !plan.followsRedirects {

@@ -3,7 +3,7 @@
   import Foundation
 
   /// One protocol object of a task, and its client, which checks every call.
-  final class ModelHop: NSObject, URLProtocolClient, @unchecked Sendable {
+  final class ModelHop: NSObject, URLProtocolClient, ModelClient, @unchecked Sendable {
     let task: ModelTask
     private let runLoop: ModelRunLoop
     private let contract = Locked(Contract())
@@ -39,13 +39,13 @@
       }
     }
 
-    /// The app does not follow the redirect, and the time in which an object is stopped that is followed is up.
-    func refused() {
-      onRunLoop {
-        self.contract.withLock { $0.refused() }
-        if let object = self.object { ModelPatience.end(for: object) }
-      }
-    }
+    var owner: any AnyObject & Sendable { task }
+
+    /// The app does not follow the redirect.
+    func refused() { onRunLoop { self.contract.withLock { $0.refused() } } }
+
+    /// A second passes.
+    func tick() { onRunLoop { if let object = self.object { ModelPatience.tick(object) } } }
 
     func note(_ violation: Violation) { contract.withLock { $0.note(violation) } }
 

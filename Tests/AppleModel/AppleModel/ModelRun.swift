@@ -36,9 +36,10 @@
         }
       }
       let systems = registries.map { registry in
-        let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
-        return AppleLoadingSystem(
-          (configuration.protocolClasses ?? []).prefix(1).compactMap { $0 as? URLProtocol.Type })
+        let configuration = URLSessionConfiguration.ephemeral
+        // As it may be one day by default.
+        configuration.usesClassicLoadingMode = false
+        return AppleLoadingSystem(configuration.intercepted(by: registry))
       }
       var report = await withTaskGroup(of: Report.self) { group in
         var report = Report()
@@ -96,7 +97,10 @@
       followsRedirects = Int.random(in: 0..<8, using: &random) > 0
       loader = Loader.allCases.randomElement(using: &random) ?? .kind
       form = Form.allCases.randomElement(using: &random) ?? .delegate
-      hasLengthField = Bool.random(using: &random)
+      length = Length.allCases.randomElement(using: &random) ?? .field
+      secondsToFollow = Int.random(in: 0..<4, using: &random) == 0 ? 3 : 0
+      followsByOwnRequest = Bool.random(using: &random)
+      keepsRefused = Int.random(in: 0..<4, using: &random) == 0
       if exchange.kind == .silent || Int.random(in: 0..<3, using: &random) == 0 {
         cancelsAt = exchange.kind == .silent ? 0 : Int.random(in: 0..<6, using: &random)
         cancelling = exchange.kind == .silent ? .atOnce : Cancelling.allCases.randomElement(using: &random) ?? .inside

@@ -24,8 +24,14 @@
     package var followsRedirects = true
     package var loader = Loader.kind
     package var form = Form.delegate
-    /// Whether the length of a body is in the request, where its app knows it, or with the task alone.
-    package var hasLengthField = true
+    /// Where the length of a body is that its app knows: in the request, with the task alone, or in neither.
+    package enum Length: Sendable, CaseIterable { case field, task, neither }
+    package var length = Length.field
+    /// Seconds that the app thinks about each redirect, with its request in hand.
+    package var secondsToFollow = 0
+    /// Whether it follows with a request of its own, and whether it keeps the one that it has refused.
+    package var followsByOwnRequest = false
+    package var keepsRefused = false
     /// How often `canInit` is asked before an object is made, each time on another thread.
     package var questions = 1
     package var seed: UInt64 = 0
@@ -114,15 +120,17 @@
       guard request.httpBodyStream != nil, let length else {
         return RequestProperty.setting([ModelPatience.length: nil], in: request)
       }
-      request.setValue(plan.hasLengthField ? "\(length)" : nil, forHTTPHeaderField: "Content-Length")
-      return RequestProperty.setting([ModelPatience.length: plan.hasLengthField ? nil : length], in: request)
+      // A length that is wrong is always said.
+      let place = plan.length == .neither && request.value(forHTTPHeaderField: "X-Broken") != nil ? .field : plan.length
+      request.setValue(place == .field ? "\(length)" : nil, forHTTPHeaderField: "Content-Length")
+      return RequestProperty.setting([ModelPatience.length: place == .task ? length : nil], in: request)
     }
 
     /// Asks the classes, and starts an object of the one that takes the request.
     private func begin(_ request: URLRequest) async {
       let request = streaming(request)
       guard let protocolClass = await system.protocolClass(for: request, asking: plan.questions) else {
-        return finish { $0.error = URLError(.unsupportedURL) }
+        return finish { self.system.network(request, &$0) }
       }
       let canonical = protocolClass.canonicalRequest(for: request)
       let hop = ModelHop(self, canonical, by: protocolClass, on: system.runLoop(plan.seed))
@@ -206,10 +214,14 @@
       case .withdrawn: break
       case .challenge(let challenge): answer(challenge, hop)
       case .redirected(let request, let response):
-        guard !plan.followsRedirects else { return hop.stop { Task { await self.begin(request) } } }
+        guard !plan.followsRedirects else { return follow(request, after: hop) }
         guard plan.loader == .kind else {
           state.withLock { $0.refused = response }
-          return hop.refused()
+          hop.refused()
+          if !plan.keepsRefused { ModelPatience.release(request) }
+          // Until it has waited for as long as the request may take.
+          for _ in 0..<(plan.keepsRefused ? Int(request.timeoutInterval) : 1) { hop.tick() }
+          return
         }
         state.withLock { $0.outcome.response = response as? HTTPURLResponse }
         hop.stop { self.finish { _ in } }
@@ -221,6 +233,26 @@
         if isSilent { hop.note(.silenceAfterRefusal) }
         hop.stop { self.finish { _ in } }
       }
+    }
+
+    /// The app follows a redirect when it has thought about it.
+    private func follow(_ request: URLRequest, after hop: ModelHop) {
+      Task {
+        for _ in 0..<plan.secondsToFollow {
+          hop.tick()
+          for _ in 0..<10 { await Task.yield() }
+        }
+        hop.stop { Task { await self.begin(self.plan.followsByOwnRequest ? self.ownRequest(request) : request) } }
+      }
+    }
+
+    /// A request that an app makes anew: what it knows of it is in it, and nothing else.
+    private func ownRequest(_ request: URLRequest) -> URLRequest {
+      guard let url = request.url else { return request }
+      var own = URLRequest(url: url)
+      (own.httpMethod, own.allHTTPHeaderFields) = (request.httpMethod, request.allHTTPHeaderFields)
+      if let body = request.httpBody { own.httpBody = body } else { own.httpBodyStream = request.httpBodyStream }
+      return own
     }
 
     /// The body on its way to a delegate, a completion handler or a file.

@@ -18,18 +18,27 @@
       task.flatMap { $0.countOfBytesExpectedToSend > 0 ? $0.countOfBytesExpectedToSend : nil }
     }
 
-    /// Waits until the app must have refused a redirect: nobody is told, but an object whose redirect is followed is
-    /// stopped, and this wait is then cancelled.
-    ///
-    /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450). One
-    /// that comes before the loading system has stopped the object may be taken in place of the redirect (OHHTTPStubs
-    /// issue 230), so it waits for a second in which the task is not suspended, and leaves the client's thread free.
-    final func untilRefused() async throws {
-      var wasSuspended = true
-      while wasSuspended || task?.state == .suspended {
-        wasSuspended = task?.state == .suspended
-        try await Task.sleep(for: .seconds(1))
-      }
+    /// Whose redirects are one load.
+    final var owner: (any AnyObject & Sendable)? { task }
+
+    /// Waits for a second, and for as long as the task is suspended.
+    final func second() async throws {
+      repeat { try await Task.sleep(for: .seconds(1)) } while task?.state == .suspended
+    }
+  }
+
+  /// Tells whether a request is still held by anyone: a property of it, which its copies share, is an object.
+  struct RequestHold: Sendable {
+    private final class Token: NSObject, Sendable {}
+
+    private weak var token: Token?
+
+    var isHeld: Bool { token != nil }
+
+    /// The request with a hold.
+    static func on(_ request: URLRequest) -> (URLRequest, RequestHold) {
+      let token = Token()
+      return (RequestProperty.setting(["waylay.hold": token], in: request), RequestHold(token: token))
     }
   }
 
@@ -82,6 +91,12 @@
   extension URLSessionConfiguration {
     /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/waitsforconnectivity
     var waitsForNetwork: Bool { waitsForConnectivity }
+
+    /// Asks for the loader that asks protocol classes: the default, which the SDK's header says may change.
+    /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/usesclassicloadingmode
+    func useClassicLoader() {
+      if #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) { usesClassicLoadingMode = true }
+    }
   }
 
   extension URLAuthenticationChallenge {

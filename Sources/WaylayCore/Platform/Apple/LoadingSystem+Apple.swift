@@ -22,11 +22,32 @@
     }
   }
 
-  /// What a redirect hands on to the next protocol object, in properties of its request.
+  /// A note of an app on its request.
+  enum RequestNote {
+    private static let key = "waylay.note"
+
+    static func read(from request: URLRequest) -> String? { RequestProperty.value(key, of: request) as? String }
+
+    static func write(_ note: String?, to request: inout URLRequest) {
+      request = RequestProperty.setting([key: note], in: request)
+    }
+
+    static func document(of url: URL?) -> URL? { url }
+  }
+
+  /// What a redirect hands on to the next protocol object: in properties of its request, and by the task, because an app
+  /// may follow with a request of its own.
   enum RedirectTag {
     private static let hopKey = "waylay.hop"
     private static let idKey = "waylay.id"
     private static let originKey = "waylay.origin"
+
+    private struct Trail {
+      weak var owner: (any AnyObject & Sendable)?
+      let properties: [String: any Sendable]
+    }
+
+    private static let trails = Locked<[ObjectIdentifier: Trail]>([:])
 
     static func hop(of request: URLRequest) -> Int {
       RequestProperty.value(hopKey, of: request) as? Int ?? 0
@@ -41,11 +62,28 @@
       (RequestProperty.value(originKey, of: request) as? String).flatMap { URL(string: $0) }
     }
 
+    /// - Parameter owner: The task that will load the request.
     static func tagged(
-      _ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest
+      _ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest,
+      of owner: (any AnyObject & Sendable)?
     ) -> URLRequest {
-      let origin = origin(of: source) ?? source.url
-      return RequestProperty.setting([hopKey: hop, idKey: id.number, originKey: origin?.absoluteString], in: request)
+      var properties: [String: any Sendable] = [hopKey: hop, idKey: id.number]
+      properties[originKey] = (origin(of: source) ?? source.url)?.absoluteString
+      if let owner {
+        trails.withLock { trails in
+          trails = trails.filter { $0.value.owner != nil }
+          trails[ObjectIdentifier(owner)] = Trail(owner: owner, properties: properties)
+        }
+      }
+      return RequestProperty.setting(properties, in: request)
+    }
+
+    /// The request of a new protocol object, with what the last redirect of its task has handed on.
+    static func restored(_ request: URLRequest, of owner: (any AnyObject & Sendable)?) -> URLRequest {
+      guard let owner, let trail = trails.withLock({ $0[ObjectIdentifier(owner)] }), trail.owner === owner else {
+        return request
+      }
+      return RequestProperty.setting(trail.properties, in: request)
     }
   }
 

@@ -34,8 +34,9 @@
     let isDownload = false
     /// A protocol class cannot tell: the body is always a stream in the request.
     let isUpload = false
-    /// The redirects that led here, each through a protocol object of its own; they travel in a property of the request
+    /// The request, with what the redirects have handed on that led here, each through a protocol object of its own
     /// (rule 4).
+    let request: URLRequest
     let hop: Int
     let id: InterceptedRequest.ID
 
@@ -44,6 +45,10 @@
     private(set) var body: MessageBody
     /// The longest body that is taken into memory, in bytes.
     private static let longestInMemory: Int64 = 4 << 20
+    /// The same of one whose length is not known.
+    private static let longestUnknown = 64 << 10
+    /// Whether the beginning of the request's stream is in ``body`` alone.
+    private var hasReadAhead = false
     /// A task does not say whose it is here: the settings are those of the configuration when the first request was
     /// made.
     let context: LoadContext
@@ -55,8 +60,9 @@
 
     init(_ loader: InterceptingProtocol, in installation: Installation) throws {
       self.loader = loader
-      hop = RedirectTag.hop(of: loader.request)
-      id = RedirectTag.id(of: loader.request) ?? .next()
+      request = RedirectTag.restored(loader.request, of: loader.owner)
+      hop = RedirectTag.hop(of: request)
+      id = RedirectTag.id(of: request) ?? .next()
       context = installation.context
       body =
         loader.request.httpBody.map { .data($0) }
@@ -66,9 +72,13 @@
     /// The body that the chain runs with.
     ///
     /// One of a known, moderate length is read into memory: then it can be sent again, after a redirect, a challenge or
-    /// a lost connection, and by a task that knows its length. Any other stays a stream, because its end may be written
-    /// only after the response's head was read.
+    /// a lost connection, and by a task that knows its length. So is a short one of unknown length, if its end can be
+    /// read at once. Any other stays a stream, because its end may be written only after the response's head was read.
     func prepare(for load: Load) async throws -> MessageBody {
+      if body.inMemory == nil, body.length == nil, let stream = loader.request.httpBodyStream {
+        hasReadAhead = true
+        body = try await .stream(reading: stream, collectingUpTo: Self.longestUnknown)
+      }
       guard body.inMemory == nil, let length = body.length, length <= Self.longestInMemory else { return body }
       var data = Data()
       for try await chunk in body {
@@ -98,8 +108,8 @@
     /// The first act of `startLoading`.
     static func begin(_ loader: InterceptingProtocol) {}
 
-    /// The loading system's own cache is left as the app configured it.
-    static func adjust(_ configuration: URLSessionConfiguration) {}
+    /// The loading system's own cache is left as the app configured it; the new loader asks no protocol class.
+    static func adjust(_ configuration: URLSessionConfiguration) { configuration.useClassicLoader() }
 
     /// Fails a load at once; inside `startLoading`.
     static func fail(_ loader: InterceptingProtocol, _ error: any Error) {
@@ -210,12 +220,32 @@
         if let reader = body.consumedBy {
           throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body")
         }
-        if body.inMemory == nil { request.httpBodyStream = loader.request.httpBodyStream }
+        if body.inMemory == nil {
+          guard !hasReadAhead else {
+            throw MessageBody.consumed(by: "the search for its end", wantedBy: "a redirect that keeps the body")
+          }
+          request.httpBodyStream = loader.request.httpBodyStream
+        }
         if let length = body.length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
       }
-      throw ClientRedirect(
-        request: RedirectTag.tagged(request, hop: hop + 1, id: id, from: loader.request), response: response
-      ) { try await self.loader.untilRefused() }
+      let (held, hold) = RequestHold.on(
+        RedirectTag.tagged(request, hop: hop + 1, id: id, from: self.request, of: loader.owner))
+      throw ClientRedirect(held, response) { try await self.untilRefused(hold) }
+    }
+
+    /// Waits until the app must have refused a redirect: no call says so, but an object whose redirect is followed is
+    /// stopped, and this wait is then cancelled.
+    ///
+    /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450). One
+    /// that comes before the loading system has stopped the object may be taken in place of the redirect (OHHTTPStubs
+    /// issue 230). An app that thinks about a redirect has its request: one who has refused lets go of it. So the object
+    /// waits until the request is released, and a second besides; where it is kept, for the request's own timeout.
+    private func untilRefused(_ hold: RequestHold) async throws {
+      var seconds = 0.0
+      repeat {
+        try await loader.second()
+        seconds += 1
+      } while hold.isHeld && seconds < request.timeoutInterval
     }
 
     func newBody() async throws -> MessageBody? { nil }

@@ -140,6 +140,7 @@
     }
 
     var body: MessageBody { givenBody ?? .asking(self) }
+    var request: URLRequest { loader.request }
 
     /// Fails a load at once; inside `startLoading`, or as the last call to the client.
     static func fail(_ loader: InterceptingProtocol, _ error: any Error) {

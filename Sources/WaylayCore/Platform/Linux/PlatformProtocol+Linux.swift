@@ -74,6 +74,44 @@
     }
   }
 
+  /// A note of an app on its request, where the loop guard's tag is, too.
+  enum RequestNote {
+    private static let scheme = "waylay-note"
+
+    /// A URL with the note as its path and the app's own main document as its query.
+    private static func parts(_ url: URL?) -> URLComponents? {
+      guard let url, url.scheme == scheme else { return nil }
+      return URLComponents(url: url, resolvingAgainstBaseURL: false)
+    }
+
+    static func read(from request: URLRequest) -> String? {
+      guard request.mainDocumentURL != nil else { return nil }
+      var request = request
+      RequestTag.strip(&request)
+      return parts(request.mainDocumentURL)?.queryItems?.first?.value
+    }
+
+    static func write(_ note: String?, to request: inout URLRequest) {
+      let lineage = RequestTag.lineage(of: request)
+      RequestTag.strip(&request)
+      let document = document(of: request.mainDocumentURL)
+      var parts = URLComponents()
+      parts.scheme = scheme
+      parts.path = "note"
+      parts.queryItems = [
+        URLQueryItem(name: "note", value: note), URLQueryItem(name: "document", value: document?.absoluteString),
+      ]
+      request.mainDocumentURL = note == nil ? document : parts.url
+      if let lineage { RequestTag.tag(&request, with: lineage) }
+    }
+
+    /// The app's own main document.
+    static func document(of url: URL?) -> URL? {
+      guard let parts = parts(url) else { return url }
+      return parts.queryItems?.last?.value.flatMap { URL(string: $0) }
+    }
+  }
+
   /// The networks that a request of the loading system may use: on Linux it knows cellular ones alone, and no transport
   /// can tell.
   enum RequestNetworkAccess {

@@ -7,20 +7,19 @@
   /// What a protocol class of ours is in the model; the initialiser is `required` on Linux.
   class PlatformProtocol: URLProtocol {
     final var ownership: Installation.Ownership?
-    fileprivate let patience = Promise<Void>()
+    fileprivate let (seconds, clock) = AsyncStream.makeStream(of: Void.self)
 
     /// What a task would expect to send.
     final var expectedBodyLength: Int64? {
       (RequestProperty.value(ModelPatience.length, of: request) as? Int).map { Int64($0) }
     }
 
-    /// Waits until the model says that the time is up.
-    final func untilRefused() async throws {
-      try await withTaskCancellationHandler {
-        try await patience.value()
-      } onCancel: { [patience] in
-        patience.settle(.failure(CancellationError()))
-      }
+    final var owner: (any AnyObject & Sendable)? { (client as? any ModelClient)?.owner }
+
+    /// Waits until the model says that a second has passed.
+    final func second() async throws {
+      for await _ in seconds { return }
+      throw CancellationError()
     }
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
@@ -33,9 +32,40 @@
     /// The property of a request that says what its task expects to send.
     package static let length = "model.length"
 
-    /// The time in which a redirect would have been followed is up.
-    package static func end(for object: URLProtocol) {
-      (object as? PlatformProtocol)?.patience.settle(.success(()))
+    /// A second has passed in which the app has said nothing to a redirect.
+    package static func tick(_ object: URLProtocol) {
+      (object as? PlatformProtocol)?.clock.yield()
+    }
+
+    /// No one has this request any more.
+    package static func release(_ request: URLRequest) {
+      guard let number = RequestProperty.value(RequestHold.key, of: request) as? Int else { return }
+      RequestHold.held.withLock { _ = $0.remove(number) }
+    }
+  }
+
+  /// A client of the model, whose objects are one after another those of a task.
+  package protocol ModelClient: AnyObject {
+    var owner: any AnyObject & Sendable { get }
+  }
+
+  /// Requests have values here: the model says when one is released.
+  struct RequestHold: Sendable {
+    fileprivate static let key = "model.hold"
+    fileprivate static let held = Locked<Set<Int>>([])
+    private static let last = Locked(0)
+
+    private let number: Int
+
+    var isHeld: Bool { Self.held.withLock { $0.contains(number) } }
+
+    static func on(_ request: URLRequest) -> (URLRequest, RequestHold) {
+      let number = last.withLock { last in
+        last += 1
+        return last
+      }
+      held.withLock { _ = $0.insert(number) }
+      return (RequestProperty.setting([key: number], in: request), RequestHold(number: number))
     }
   }
 
@@ -119,6 +149,14 @@
       get { httpMaximumConnectionsPerHost == 1 }
       set { httpMaximumConnectionsPerHost = newValue ? 1 : 6 }
     }
+
+    /// Whether the loader asks protocol classes; another setting without a use for the model stands for it.
+    package var usesClassicLoadingMode: Bool {
+      get { allowsCellularAccess }
+      set { allowsCellularAccess = newValue }
+    }
+
+    func useClassicLoader() { usesClassicLoadingMode = true }
   }
 
   extension URLAuthenticationChallenge {

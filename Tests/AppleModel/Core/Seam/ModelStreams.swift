@@ -46,6 +46,9 @@
       }
     }
 
+    /// Whether a reader need not wait.
+    var isReadable: Bool { locked { !bytes.isEmpty || !hasWriter || !hasReader } }
+
     func closeWriter() { locked { hasWriter = false } }
     func closeReader() { locked { hasReader = false } }
   }
@@ -63,7 +66,7 @@
 
     override func open() {}
     override func close() { buffer.closeReader() }
-    override var hasBytesAvailable: Bool { true }
+    override var hasBytesAvailable: Bool { buffer.isReadable }
     override var streamError: (any Error)? { nil }
 
     override func read(_ bytes: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
@@ -96,6 +99,22 @@
 
     override func write(_ bytes: UnsafePointer<UInt8>, maxLength: Int) -> Int {
       buffer.write(Data(bytes: bytes, count: maxLength))
+    }
+  }
+
+  /// A pair whose app writes when it likes, for tests.
+  package struct BoundPair: Sendable {
+    private let buffer: PairBuffer
+
+    package static func make() -> (input: InputStream, output: BoundPair) {
+      let buffer = PairBuffer(capacity: 1 << 16)
+      return (PairInput(buffer), BoundPair(buffer: buffer))
+    }
+
+    /// Writes all there is.
+    package func write(_ text: String) {
+      _ = buffer.write(Data(text.utf8))
+      buffer.closeWriter()
     }
   }
 

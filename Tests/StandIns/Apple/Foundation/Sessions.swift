@@ -37,6 +37,9 @@ open class URLSession: NSObject, @unchecked Sendable {
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) { fatalError() }
+  // Without a delegate they are declared once more.
+  public func data(for request: URLRequest) async throws -> (Data, URLResponse) { fatalError() }
+  public func data(from url: URL) async throws -> (Data, URLResponse) { fatalError() }
 }
 
 /// https://developer.apple.com/documentation/foundation/urlsessiontask
@@ -139,6 +142,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { fatalError() }
   }
   open var urlCache: URLCache? {
+    get { fatalError() }
+    set { fatalError() }
+  }
+  /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/usesclassicloadingmode
+  @available(macOS 15.4, iOS 18.4, watchOS 11.4, tvOS 18.4, visionOS 2.4, *)
+  open var usesClassicLoadingMode: Bool {
     get { fatalError() }
     set { fatalError() }
   }

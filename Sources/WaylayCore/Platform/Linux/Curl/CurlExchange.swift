@@ -329,8 +329,12 @@
         return gate.lost(to: request.route)
       }
       // An abort without a gate: the request must not be sent twice, and its connection is gone.
+      let isGone = code == CurlCode.abortedByCallback
       return TransportError(
-        curl: code == CurlCode.abortedByCallback ? CurlCode.receiveFailed : code, message: String(cString: message),
+        curl: isGone ? CurlCode.receiveFailed : code,
+        message: isGone
+          ? "the server had closed the kept connection, and \(request.method) is not sent twice"
+          : String(cString: message),
         easy: easy, head: head,
         headBytesSent: easy.map(headBytesSent) ?? 0, isSecure: url.scheme?.lowercased() == "https")
     }

@@ -141,7 +141,10 @@
         count = WaylayCore.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
       } while count < 0 && errno == EINTR
       guard count >= 0 else {
-        stream.withLock { $0.failure = SystemError("read").posixError }
+        let error = SystemError("read").posixError
+        stream.withLock {
+          $0.failure = WaylayError(.bodyUnreadable, "the body's file cannot be read to its end.", underlying: error)
+        }
         return CurlReturn.abort
       }
       if count == 0, length != nil { return fail("shrank after its length was read") }

@@ -4,6 +4,14 @@ import PackageDescription
 // To add a library: a line here, and the folder Sources/NAME. `needs` has targets of this package and products of others, which
 // `dependencies` knows; `guarded` has those that are there with a trait.
 
+/// Modules with a PrivacyInfo.xcprivacy (Scripts/privacy.py). Resources have no condition by platform, and on Linux they would make a bundle.
+let privacyManifests = ["WaylayArchive", "WaylayBase", "WaylayHosts", "WaylayInspector"]
+#if os(macOS)
+  let isForApple = true
+#else
+  let isForApple = Context.environment["WAYLAY_APPLE_MANIFEST"] != nil
+#endif
+
 /// A target and a product each.
 let libraries: [Target] = [
   // The documentation plug-in finds a catalog only among a target's sources, and follows no link: hence the root as path.
@@ -271,8 +279,10 @@ func module(
   _ name: String, in folder: String = "Sources", needs: [Target.Dependency] = [], guarded: [String: [String]] = [:],
   exclude: [String] = []
 ) -> Target {
-  .target(
-    name: name, dependencies: dependencies(needs, guarded), path: folder + "/" + name, exclude: exclude,
+  let manifest = privacyManifests.contains(name) ? ["PrivacyInfo.xcprivacy"] : []
+  return .target(
+    name: name, dependencies: dependencies(needs, guarded), path: folder + "/" + name,
+    exclude: exclude + (isForApple ? [] : manifest), resources: isForApple ? manifest.map { .copy($0) } : [],
     swiftSettings: settings())
 }
 

@@ -64,6 +64,9 @@ Scripts/troubleshooting.py --check
 Scripts/page.sh --check
 Scripts/screenshots.sh --check
 
+step "Privacy manifests"
+Scripts/privacy.py
+
 step "Format"
 # The stand-ins are declared as the headers are that they stand in for.
 find Package.swift Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks -name '*.swift' ! -path 'Tests/StandIns/*' -print0 |

@@ -4,6 +4,10 @@
 #
 #   Scripts/apple.sh              the floor of each platform: macOS 13, iOS 16, watchOS 9, tvOS 16 (visionOS takes its versions from its SDK)
 #   Scripts/apple.sh macosx13.0   one of them
+#   Scripts/apple.sh --write ios16.0    stores what only Apple platforms have of the public API, as Scripts/API/Apple
+#
+# With ios16.0 that API is compared with the stored one, and the guide's listings for Apple platforms are checked. WAYLAY_SYMBOLS=FOLDER: symbol
+# graphs of iOS for Scripts/documentation.sh.
 #
 # How: the toolchain's modules (the standard library, FoundationEssentials, …) and those of the packages that Waylay uses are copied, and the
 # triple that a module file names as its own is overwritten by Apple's, so that the compiler takes them. With them comes what they say of
@@ -29,6 +33,8 @@ rest="TestOrigin=Tests/Support/TestOrigin HijackLab=Tests/Support/HijackLab Stor
   stress=Tests/Harnesses/stress offline-reader=Examples/offline-reader
   inspector-sizes=Tests/Harnesses/inspector-sizes walk=Tests/Harnesses/walk tour=Examples/tour AppleCore=Tests/AppleModel/Core
   AppleModel=Tests/AppleModel/AppleModel apple-model=Tests/AppleModel/apple-model"
+isWriting=
+[ "${1:-}" != --write ] || { isWriting=1; shift; }
 floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
 # What Waylay uses of other packages, with what these need; built for Linux.
 packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
@@ -119,12 +125,21 @@ prepare() {
   done
 }
 
+# The floor whose symbols are looked at, and the libraries with a public API of their own there.
+symbolFloor=ios16.0
+symbolLibraries="WaylayHosts WaylayTunnel WaylayWebView"
+
 # Checks one module, which is for those that depend on it: `check_module FLOOR MODULE FOLDER OPTION…`.
 check_module() {
-  local floor=$1 module=${2//-/_} folder=$3
+  local floor=$1 module=${2//-/_} folder=$3 symbols=
+  if [ "$floor" = "$symbolFloor" ]; then
+    mkdir -p "$work/symbols/$module"
+    symbols="-emit-symbol-graph -emit-symbol-graph-dir $work/symbols/$module -symbol-graph-minimum-access-level public
+      -symbol-graph-skip-synthesized-members ${WAYLAY_SYMBOLS:+-emit-extension-block-symbols}"
+  fi
   # shellcheck disable=SC2086,SC2046
   compile "$floor" -emit-module -module-name "$module" -package-name waylay -o "$work/$floor/modules/$module.swiftmodule" -enable-testing "${@:4}" \
-    $features -warnings-as-errors $(find -L "$folder" -name '*.swift' ! -path '*/AppleModel/*/Platform/Linux/*' | LC_ALL=C sort)
+    $symbols $features -warnings-as-errors $(find -L "$folder" -name '*.swift' ! -path '*/AppleModel/*/Platform/Linux/*' | LC_ALL=C sort)
 }
 
 # The same, with what is wrong said.
@@ -146,6 +161,54 @@ check_floor() {
       $([ "$library" != WaylayAsyncHTTPClient ] || echo -Xllvm -sil-disable-pass=mandatory-linker)
   done
   echo "✔ $(wc -w <<<"$libraries") modules compile for $floor"
+  if [ "$floor" = "$symbolFloor" ]; then
+    apple_listings "$floor"
+    apple_api
+  fi
+}
+
+# The guide's listings that are for Apple platforms alone, which Scripts/listings.sh skips on Linux.
+apple_listings() {
+  local listing=$work/listing.swift count=0 page text
+  for page in "$root"/Documentation.docc/TrustedAddressesOnApple.md "$root"/Sources/WaylayWebView/WaylayWebView.docc/WaylayWebView.md; do
+    while IFS= read -r -d '' text; do
+      printf 'import Waylay\nimport WaylayTunnel\nimport WaylayWebView\nimport Network\nimport WebKit\n%s\n' "$text" >"$listing"
+      compile "$1" -typecheck -module-name Listing $features "$listing" >"$work/listing.log" 2>&1 || {
+        cat "$work/listing.log"
+        echo "✘ a listing of $page does not compile for $1" >&2
+        return 1
+      }
+      count=$((count + 1))
+    done < <(python3 - "$page" <<'PYTHON'
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+listings = re.findall(r"(?ms)^```swift\n(.*?)^```", page)
+context = re.search(r"put these lines above it:\n+```swift\n(.*?)^```", page, re.S | re.M)
+bare = lambda text: re.sub(r"(?m)^ *import .*\n", "", text)
+for text in listings:
+    if "canImport(" in text:
+        sys.stdout.write("@available(macOS 14, iOS 17, *) @MainActor func page() async throws {\n" + bare(context[1] if context else "") + bare(text) + "}\n\0")
+PYTHON
+    )
+  done
+  [ "$count" -ge 3 ] || { echo "✘ $count listings for Apple platforms: this check checks nothing" >&2; return 1; }
+  echo "✔ $count listings for Apple platforms compile"
+}
+
+# What only Apple platforms have of the public API.
+apple_api() {
+  local library new=$work/api
+  mkdir -p "$new"
+  for library in $symbolLibraries; do
+    "$root/Scripts/symbols.py" "$work/symbols/$library" "$root/Scripts/API/$library.txt" >"$new/$library.txt"
+  done
+  [ -z "${WAYLAY_SYMBOLS:-}" ] || { for library in $symbolLibraries; do cp -R "$work/symbols/$library" "$WAYLAY_SYMBOLS/"; done; return; }
+  [ -z "$isWriting" ] || { mkdir -p "$root/Scripts/API/Apple"; cp "$new"/*.txt "$root/Scripts/API/Apple/"; }
+  diff -ru "$root/Scripts/API/Apple" "$new" || {
+    echo "✘ the API for Apple platforms alone is not the stored one: run Scripts/apple.sh --write ios16.0 if that is meant" >&2
+    return 1
+  }
+  echo "✔ the API for Apple platforms alone is the stored one: $(cat "$new"/*.txt | wc -l) lines"
 }
 
 # One of what is checked for macOS alone, as `rest` names it, or a folder of tests.
@@ -176,8 +239,8 @@ first=${floors%% *}
 check_floor "$first"
 known_mistakes "$first"
 # The others on two cores.
-export -f check_floor check_one check check_module prepare compile copy_module folder_of triple_of
-export root sources built standIns libraries packages empty work toolchain linux features
+export -f check_floor check_one check check_module apple_listings apple_api prepare compile copy_module folder_of triple_of
+export root sources built standIns symbolFloor symbolLibraries isWriting libraries packages empty work toolchain linux features
 case "$first" in macosx*) check_rest "$first" ;; esac
 others=$(tr ' ' '\n' <<<"$floors" | sed 1d)
 [ -z "$others" ] || xargs -P 2 -I FLOOR bash -euo pipefail -c 'check_floor FLOOR' <<<"$others"

@@ -23,10 +23,16 @@ for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/
 done
 triple=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | head -1)
 
+# What only Apple platforms have, from the stand-ins.
+mkdir "$work/apple"
+[ "$(uname)" != Linux ] || WAYLAY_SYMBOLS=$work/apple Scripts/apple.sh ios16.0 >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
 libraries=(
   WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayInterceptors WaylayTunnel
-  WaylayAsyncHTTPClient)
+  WaylayAsyncHTTPClient WaylayWebView)
 for library in "${libraries[@]}" Waylay; do
+  [ ! -d "$work/apple/$library" ] || { mkdir -p "$work/symbols/$library" && cp -R "$work/apple/$library" "$work/symbols/$library/apple"; }
+  [ "$library" != WaylayWebView ] || continue
   mkdir -p "$work/symbols/$library"
   # What is public in the base belongs to the pages of WaylayHAR.
   base=()

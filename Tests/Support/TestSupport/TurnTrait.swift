@@ -12,6 +12,8 @@ import WaylayCore
 package struct TurnTrait: TestTrait, SuiteTrait, TestScoping {
   /// The turns of the cases of a test that has its own turn.
   @TaskLocal private static var cases: Turns?
+  /// The turns that the test holds, in the order in which it took them.
+  @TaskLocal private static var held: [Turns] = []
 
   fileprivate let turns: Turns
 
@@ -22,14 +24,19 @@ package struct TurnTrait: TestTrait, SuiteTrait, TestScoping {
   @concurrent package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    let turns = testCase == nil ? turns : Self.cases
+    let turns = testCase == nil ? needed : Self.cases
     await turns?.take()
     defer { turns?.giveBack() }
-    // A case takes its turn once, also where its test and its suite have a trait each.
-    try await Self.$cases.withValue(testCase == nil ? Turns(atOnce: 1) : nil) {
-      if testCase == nil { try await function() } else { try await run(function) }
+    try await Self.$held.withValue(Self.held + [turns].compactMap(\.self)) {
+      // A case takes its turn once, also where its test and its suite have a trait each.
+      try await Self.$cases.withValue(testCase == nil ? Turns(atOnce: 1) : nil) {
+        if testCase == nil { try await function() } else { try await run(function) }
+      }
     }
   }
+
+  /// The turns to take: each once, and none after that of an exit test, or two tests could wait for each other.
+  private var needed: Turns? { Self.held.contains { $0 === turns || $0 === Turns.exitTest } ? nil : turns }
 
   /// Runs a case where it has to run.
   private func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {

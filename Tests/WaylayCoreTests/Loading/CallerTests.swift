@@ -173,7 +173,7 @@
 
     @Test(
       "ends once, cancelled before startLoading, around the response or at random, whatever kind of task it has",
-      .exitTest, .heavy)
+      .exitTest)
     func cancelled() async {
       await #expect(processExitsWith: .success) {
         Process.limit(seconds: 3_000)

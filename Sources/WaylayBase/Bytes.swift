@@ -21,7 +21,7 @@ extension Sequence<UInt8> {
 extension Int64 {
   /// The number that decimal digits alone make; `nil` for a sign, a blank, an empty text, and a number that is too
   /// large.
-  package init?(decimal text: some StringProtocol) {
+  @inlinable package init?(decimal text: some StringProtocol) {
     guard text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     self.init(text)
   }

@@ -266,7 +266,7 @@ extension InterceptedRequest.Options {
     handlesCookies = request.httpShouldHandleCookies
     networkAccess = RequestNetworkAccess.read(from: request)
     serviceType = request.networkServiceType
-    mainDocumentURL = RequestNote.document(of: request.mainDocumentURL)
+    mainDocumentURL = request.mainDocumentURL.flatMap(RequestNote.document)
   }
 
   /// The timeout that a request of the loading system has been given.

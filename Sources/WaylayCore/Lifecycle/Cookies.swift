@@ -102,7 +102,7 @@ extension LoadContext {
   @discardableResult
   func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
     guard let url = request.url, request.httpShouldHandleCookies else { return 0 }
-    return storeCookies(of: response, url, RequestNote.document(of: request.mainDocumentURL))
+    return storeCookies(of: response, url, request.mainDocumentURL.flatMap(RequestNote.document))
   }
 
   /// Stores the cookies of a response that does not return through the chain, such as the response to background work.

@@ -69,10 +69,6 @@ final class Load: Sendable {
   var installation: Installation { ownership.installation }
   var registry: InterceptorRegistry { ownership.installation.registry }
 
-  func transport(for url: URL?) throws -> any Transport {
-    try installation.transport(for: url, transports)
-  }
-
   /// The name of the innermost running interceptor.
   var activeInterceptor: String? { state.withLock { $0.innermost }?.interceptor.name }
 }

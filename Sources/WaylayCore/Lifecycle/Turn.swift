@@ -177,7 +177,7 @@ extension InterceptorChain {
     /// - Throws: `WaylayError.registryInvalidated`.
     package func transport(for url: URL) throws -> (any Transport)? {
       guard case .turn(let turn) = target else { return nil }
-      return try turn.load.transport(for: url)
+      return try turn.load.installation.transport(for: url, turn.load.transports)
     }
 
     /// Sets the error for a timeout of the load while the interceptor works: the error can list the attempts, with the
@@ -210,7 +210,7 @@ extension Load {
     )
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
-    let transport = try transport(for: request.url)
+    let transport = try installation.transport(for: request.url, transports)
     if installation.givenTransport != nil, registry.security.demands(for: request.url) != nil {
       throw TransportSecurity.incapable("a transport that was given to the registry", of: request)
     }

@@ -24,7 +24,7 @@ class InterceptingProtocol: PlatformProtocol {
       return true
     }
     if let isOurs = installation.isOurs, !isOurs(request) { return false }
-    if InterceptionProbe.isProbe(request) { return true }
+    if request.httpMethod == InterceptionProbe.method { return true }
     let ownership = Installation.Ownership(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
     if ownership.isWebSocket, mustRefuse(webSocket: request, in: installation) { return true }
@@ -60,7 +60,23 @@ class InterceptingProtocol: PlatformProtocol {
     // The app resumed the task twice, and the load that the first time began is over (P16).
     guard !hasStarted else { return }
     hasStarted = true
-    PlatformClient.begin(self)
+    start()
+  }
+
+  override func stopLoading() {
+    relay?.stop()
+  }
+
+  /// The client has been told, by us or by the loading system, how the load ended: releases the load, so that both do
+  /// not retain each other. Called where the client may be called.
+  func end() {
+    hasEnded = true
+    relay = nil
+  }
+
+  /// Starts the load, or fails it.
+  private func start() {
+    begin()
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !isCancelled else { return }
     // Code that waits for a message learns that a WebSocket task has ended by its cancellation alone: no call to the
@@ -76,72 +92,47 @@ class InterceptingProtocol: PlatformProtocol {
       return PlatformClient.fail(self, InterceptorRegistry.invalidatedError(url: request.url))
     }
     if ownership == nil, InterceptionProbe.answers(request) { return PlatformClient.fail(self, URLError(.cancelled)) }
+    let client: PlatformClient
+    do { client = try PlatformClient(self, in: installation) } catch { return PlatformClient.fail(self, error) }
+    var events: [ClientRelay.Event] = []
     do {
-      let client = try PlatformClient(self, in: installation)
-      for event in start(client, in: installation) { client.deliver(event) }
-    } catch {
-      PlatformClient.fail(self, error)
-    }
-  }
-
-  override func stopLoading() {
-    relay?.stop()
-  }
-
-  /// The client has been told, by us or by the loading system, how the load ended: releases the load, so that both do
-  /// not retain each other. Called where the client may be called.
-  func end() {
-    hasEnded = true
-    relay = nil
-  }
-
-  /// Starts the load.
-  ///
-  /// - Returns: The events of a response that came inside this call, to be delivered as its last act: whatever the loader's queue does
-  ///   after the last word, the next load of any session waits for. So the load is gone by then.
-  private func start(
-    _ client: PlatformClient, in installation: Installation
-  ) -> [ClientRelay.Event] {
-    let asked = ownership
-    let known = asked.flatMap { $0.context === client.context ? $0 : nil }
-    ownership = nil
-    let ownership =
-      known
-      ?? Installation.Ownership(
-        client.request, in: installation, context: client.context, for: Self.self,
-        bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin, within: asked?.outer)
-    let load = Load(
-      ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
-    load.report(.started)
-    guard PlatformClient.canRespondInline else {
-      relay(client, load) { try await load.respond(with: client.prepare(for: load)) }
-      return []
-    }
-    do {
-      guard let first = try load.respondInline() else {
-        relay(client, load) { try await load.respond() }
-        return []
+      let asked = ownership
+      let known = asked.flatMap { $0.context === client.context ? $0 : nil }
+      ownership = nil
+      let ownership =
+        known
+        ?? Installation.Ownership(
+          client.request, in: installation, context: client.context, for: Self.self,
+          bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin, within: asked?.outer)
+      let load = Load(
+        ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
+      load.report(.started)
+      var respond: (@Sendable () async throws -> InterceptedResponse)?
+      switch Result(catching: { PlatformClient.canRespondInline ? try load.respondInline() : nil }) {
+      case .success((let response, let isLast)?):
+        if isLast, let all = ClientRelay.events(of: response, for: client) {
+          load.report(.responded, response: response)
+          load.end(response)
+          events = all
+        } else {
+          respond = { isLast ? response : try await load.respond(after: response) }
+        }
+      case .success(nil):
+        respond = {
+          try await load.respond(with: PlatformClient.canRespondInline ? nil : client.prepare(for: load))
+        }
+      case .failure(let error):
+        events = [ClientRelay.failure(error, of: load)]
       }
-      let response = first.response
-      if first.isLast, let events = ClientRelay.events(of: response, for: client) {
-        load.report(.responded, response: response)
-        load.end(response)
-        return events
+      if let respond {
+        let relay = ClientRelay(client, load)
+        relay.start(respond)
+        if !hasEnded { self.relay = relay }
       }
-      relay(client, load) { first.isLast ? response : try await load.respond(after: response) }
-      return []
-    } catch {
-      return [ClientRelay.failure(error, of: load)]
     }
-  }
-
-  /// Leaves the rest of a load to a relay, which lives as long as it takes.
-  private func relay(
-    _ client: PlatformClient, _ load: Load, _ respond: @escaping @Sendable () async throws -> InterceptedResponse
-  ) {
-    let relay = ClientRelay(client, load)
-    relay.start(respond)
-    if !hasEnded { self.relay = relay }
+    // The last act, with the load released: the next load of any session waits for what the loader's queue does after
+    // the last word.
+    for event in events { client.deliver(event) }
   }
 }
 

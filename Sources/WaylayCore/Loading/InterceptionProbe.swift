@@ -34,7 +34,7 @@ extension URLSessionConfiguration {
 
 /// The request that finds out whether a protocol class of ours is asked.
 package enum InterceptionProbe {
-  private static let method = "WAYLAY-PROBE"
+  static let method = "WAYLAY-PROBE"
 
   /// Requests under way, and whether a class has answered.
   private static let probes = Locked<[String: Bool]>([:])
@@ -57,11 +57,9 @@ package enum InterceptionProbe {
     throw notIntercepted("no protocol class of Waylay was asked", failure)
   }
 
-  static func isProbe(_ request: URLRequest) -> Bool { request.httpMethod == method }
-
   /// Whether the request is a probe; notes that it has come.
   static func answers(_ request: URLRequest) -> Bool {
-    guard isProbe(request), let id = request.url?.lastPathComponent else { return false }
+    guard request.httpMethod == method, let id = request.url?.lastPathComponent else { return false }
     return probes.withLock { probes in
       guard probes[id] != nil else { return false }
       probes[id] = true

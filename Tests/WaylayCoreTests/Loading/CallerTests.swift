@@ -74,7 +74,7 @@
       let (session, url) = Probe.session(
         Probe.Script(start: { loader in
           if let task = loader.task {
-            let isReplaced = TaskCaller.protect(task) != nil
+            let isReplaced = TaskInternals.caller(of: task) != nil
             replaced.add("\(isReplaced) \(TaskInternals.tellsInline?.read(from: task) ?? true)")
           }
           loader.client?.urlProtocol(loader, didFailWithError: URLError(.badURL))

@@ -32,7 +32,7 @@
       request = RequestProperty.setting([key: note], in: request)
     }
 
-    static func document(of url: URL?) -> URL? { url }
+    static func document(of url: URL) -> URL? { url }
   }
 
   /// What a redirect hands on to the next protocol object: in properties of its request, and by the task, because an app

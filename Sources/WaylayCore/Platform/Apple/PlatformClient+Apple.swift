@@ -105,9 +105,6 @@
     /// Cancels a task of a session, from anywhere.
     static func cancel(_ task: URLSessionTask) { task.cancel() }
 
-    /// The first act of `startLoading`.
-    static func begin(_ loader: InterceptingProtocol) {}
-
     /// The loading system's own cache is left as the app configured it; the new loader asks no protocol class.
     static func adjust(_ configuration: URLSessionConfiguration) { configuration.useClassicLoader() }
 
@@ -263,5 +260,10 @@
         self.forward(challenge) { promise.settle(.success(ChallengeReply($0, $1))) }
       }
     }
+  }
+
+  extension PlatformProtocol {
+    /// The first act of `startLoading`: a no-op.
+    final func begin() {}
   }
 #endif

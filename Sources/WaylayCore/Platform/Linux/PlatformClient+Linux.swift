@@ -108,11 +108,6 @@
       (context, transports) = (settings.context, settings.transports)
     }
 
-    /// The first act of `startLoading`.
-    static func begin(_ loader: InterceptingProtocol) {
-      loader.caller = loader.task.flatMap(TaskCaller.protect)
-    }
-
     /// Calls `body` once a session is released, and all its tasks; never, where Foundation is not as expected.
     static func onRelease(of session: URLSession, _ body: @escaping @Sendable () -> Void) {
       SessionEnd.await(session, body)
@@ -173,7 +168,14 @@
     /// Runs `work` where the client may be called, for the last time: from the chain's own thread, which waits for it if
     /// that saves others from it.
     func conclude(_ work: @escaping @Sendable () -> Void) {
-      if let caller { caller.deliver(on: workQueue, work) } else { schedule(work) }
+      guard let caller else { return schedule(work) }
+      let resume = workQueue.sync {
+        caller.keeps = true
+        work()
+        defer { (caller.keeps, caller.kept) = (false, nil) }
+        return caller.kept
+      }
+      resume?()
     }
 
     /// Tells the loading system; on the work queue.

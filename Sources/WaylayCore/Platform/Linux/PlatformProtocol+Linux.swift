@@ -94,7 +94,7 @@
     static func write(_ note: String?, to request: inout URLRequest) {
       let lineage = RequestTag.lineage(of: request)
       RequestTag.strip(&request)
-      let document = document(of: request.mainDocumentURL)
+      let document = request.mainDocumentURL.flatMap(document)
       var parts = URLComponents()
       parts.scheme = scheme
       parts.path = "note"
@@ -106,7 +106,7 @@
     }
 
     /// The app's own main document.
-    static func document(of url: URL?) -> URL? {
+    static func document(of url: URL) -> URL? {
       guard let parts = parts(url) else { return url }
       return parts.queryItems?.last?.value.flatMap { URL(string: $0) }
     }

@@ -1,7 +1,6 @@
 #if CORELIBS_FOUNDATION
   import Dispatch
   import Foundation
-  @_spi(Reflection) import Swift
 
   /// What the public interface of a session task does not show, read by reflection: this is the only place that looks
   /// inside Foundation.
@@ -40,20 +39,6 @@
       let registry = child("taskRegistry", at: level(of: URLSession.self, in: session))
       let tasks = registry.flatMap { child("tasks", at: Mirror(reflecting: $0)) } as? [Int: URLSessionTask]
       return tasks.map { Array($0.values) } ?? []
-    }
-
-    /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be
-    /// asked for a stream.
-    static func uploadBody(of task: URLSessionTask) throws -> MessageBody? {
-      let value = try property("knownBody", at: bodyPosition, of: task) as Any
-      guard let body = Mirror(reflecting: value).children.first?.value else { return nil }
-      guard let known = Mirror(reflecting: body).children.first, let label = known.label else { return .empty }
-      switch (label, known.value) {
-      case ("data", let data as DispatchData): return .data(Data(data))
-      case ("file", let url as URL): return .file(url)
-      case ("stream", let stream as InputStream): return .stream(reading: stream)
-      default: throw changed("URLSessionTask.knownBody.\(label)")
-      }
     }
 
     /// Who is told about a task. Call it on the work queue (P4).
@@ -117,105 +102,22 @@
     /// Whether the caller of an `async` function is told on the work queue (P34), in place of the delegate queue.
     static let tellsInline = StoredProperty<Bool>("_callCompletionHandlerInline")
 
-    /// Has the end of an `async` function's task told to `caller`; on the work queue.
+    /// The caller of a task's `async` function, told off the work queue from now on; at the beginning of `startLoading`,
+    /// which comes before a cancellation's end of the task.
     ///
-    /// - Returns: Whether that is done: not where the call has a delegate, nor where the table of the session is not as
-    ///   expected.
-    static func replaceHandler(of task: URLSessionTask, with caller: TaskCaller) -> Bool {
-      guard let behaviours = layout(of: task).behaviours, let session = try? session(of: task) else { return false }
-      return behaviours.replaceHandler(of: task, in: session, with: caller)
-    }
-
-    // MARK: Downloads
-
-    /// Whether a download task can be given its file: found out once, on an object that belongs to no task.
-    static let servesDownloads: Bool = {
-      guard let url = URL(string: "http://example.com/"), let table = propertyTable else { return false }
-      let probe = URLProtocol(request: URLRequest(url: url), cachedResponse: nil, client: nil)
-      let file = URL(fileURLWithPath: "/waylay")
-      return table.write(file, into: probe) && downloadedFile(of: probe) == file
-    }()
-
-    /// Hands over the file of a download, which the loading system takes from the protocol object at its end (P28).
-    ///
-    /// The property is not public, and its exported setter ends the process; so it is written where it is stored, once
-    /// ``servesDownloads`` has shown that it is there. Call it on the work queue, where the loading system reads it.
-    static func setDownloadedFile(_ file: URL, of loader: URLProtocol) throws {
-      guard servesDownloads, propertyTable?.write(file, into: loader) == true else {
-        throw changed("URLProtocol.properties")
+    /// - Returns: `nil` where its handler is not replaced: cancelling does not wait for the queue, the call has a
+    ///   delegate, which has to be told first, on the delegate queue, or the session's table is not as expected. In the
+    ///   last two cases the caller is told on the delegate queue.
+    static func caller(of task: URLSessionTask) -> TaskCaller? {
+      guard Cancellation.current != .returns, let tellsInline, tellsInline.read(from: task) else { return nil }
+      let caller = TaskCaller()
+      if let behaviours = layout(of: task).behaviours, let session = try? session(of: task),
+        behaviours.replaceHandler(of: task, in: session, with: caller)
+      {
+        return caller
       }
-    }
-
-    /// What the loading system will hand to the app.
-    static func downloadedFile(of loader: URLProtocol) -> URL? {
-      let table = child("properties", at: level(of: URLProtocol.self, in: loader)) as? any DictionaryByName
-      return table?.value(named: fileKey) as? URL
-    }
-
-    private static let fileKey = "temporaryFileURL"
-
-    /// Where a protocol object keeps what the loading system wants of it.
-    private struct PropertyTable: Sendable {
-      let offset: Int
-      /// Unsafe in name only: a type is a constant.
-      nonisolated(unsafe) let type: any DictionaryByName.Type
-
-      func write(_ file: URL, into loader: URLProtocol) -> Bool {
-        // The loader is alive for as long as this call, and nobody else is on the queue that its properties are used
-        // on.
-        type.set(file, named: fileKey, at: Unmanaged.passUnretained(loader).toOpaque() + offset)
-      }
-    }
-
-    private static let propertyTable: PropertyTable? = {
-      guard let (offset, type) = storedPlace(of: "properties", in: URLProtocol.self),
-        let type = type as? any DictionaryByName.Type
-      else { return nil }
-      return PropertyTable(offset: offset, type: type)
-    }()
-
-    // MARK: Reflection
-
-    /// What a class has stored in an object of whatever class beneath it.
-    private static func level(of type: AnyClass, in object: Any) -> Mirror? {
-      var mirror: Mirror? = Mirror(reflecting: object)
-      while let level = mirror, level.subjectType != type { mirror = level.superclassMirror }
-      return mirror
-    }
-
-    private static func child(_ name: String, ofTask task: URLSessionTask) -> Any? {
-      child(name, at: level(of: URLSessionTask.self, in: task))
-    }
-
-    /// What is read where it is stored; the rest is reflected upon, which takes microseconds for each property.
-    ///
-    /// Names, types and sizes say where something is, and not how: a weak reference looks like any other. So what is
-    /// stored is compared with what reflection says, once per process, on the first task of a session.
-    final class Layout: Sendable {
-      let workQueue: StoredProperty<DispatchQueue>?
-      let syncQueue: StoredProperty<DispatchQueue>?
-      let session: StoredReference?
-      let behaviours: TaskBehaviours?
-
-      fileprivate init(of task: URLSessionTask, in session: URLSession?) {
-        workQueue = StoredProperty("workQueue").flatMap {
-          isStored(child("workQueue", ofTask: task) as? DispatchQueue, at: $0.offset, in: task) ? $0 : nil
-        }
-        syncQueue = StoredProperty("syncQ").flatMap {
-          isStored(child("syncQ", ofTask: task) as? DispatchQueue, at: $0.offset, in: task) ? $0 : nil
-        }
-        let type = "Swift.Optional<FoundationNetworking.URLSessionProtocol>"
-        self.session = StoredReference("session", ofType: type, movedBy: misplacement.withLock { $0 }).flatMap {
-          isStored(session, at: $0.offset, in: task) ? $0 : nil
-        }
-        behaviours = session.flatMap { session in
-          TaskBehaviours().flatMap {
-            $0.isStored(child("taskRegistry", at: level(of: URLSession.self, in: session)), in: session) ? $0 : nil
-          }
-        }
-      }
-
-      var isComplete: Bool { workQueue != nil && syncQueue != nil && session != nil && behaviours != nil }
+      tellsInline.write(false, into: task)
+      return nil
     }
 
     private static let layout = Locked<Layout?>(nil)
@@ -235,92 +137,11 @@
     /// noticed.
     static let misplacement = Locked(0)
 
-    /// What is known, as far as can be told without a session, and by the loads so far.
-    static var report: InterceptionReport {
-      let isThere = [workQueuePosition, sessionPosition, bodyPosition].allSatisfy { $0 != nil }
-      return InterceptionReport(canIntercept: isThere && !hasFailed.withLock { $0 }, losses: losses)
-    }
-
-    /// What is lost where something that not every load needs is gone.
-    private static let losses: [String] = [
-      findsListeners
-        ? nil
-        : "the delegate of data(for:delegate:) is not asked, download tasks and sessions with a data delegate fail",
-      closesTasks ? nil : "a resume() that crosses the end of a task may end the process (P31)",
-      tellsInline == nil ? "a cancellation that crosses the end of an async call may stop all sessions (P34)" : nil,
-      servesDownloads ? nil : "download tasks fail",
-      TaskRecord.known == nil ? "error, currentRequest and the counts of a task stay as they were (P33)" : nil,
-      findsTasks ? nil : "a mocked scope that ends does not wait for the tasks of its session",
-    ].compactMap { $0 }
-
-    static let findsSyncQueue = syncQueuePosition != nil
-
-    /// Whether it can be told who is told about a task.
-    static let findsListeners = TaskBehaviours() != nil
-
-    private static let findsTasks =
-      (storedPlace(of: "taskRegistry", in: URLSession.self)?.type as? AnyClass)
-      .flatMap { storedPlace(of: "tasks", in: $0) } != nil
-
-    /// Names that are not found, for the test of what is lost without them.
-    static let renamed = Locked<Set<String>>([])
-
-    private static let hasFailed = Locked(false)
-    private static let workQueuePosition = position(of: "workQueue")
-    private static let syncQueuePosition = position(of: "syncQ")
-    private static let sessionPosition = position(of: "session")
-    private static let bodyPosition = position(of: "knownBody")
-
-    private static func position(of name: String) -> Int? {
-      guard !renamed.withLock({ $0.contains(name) }) else { return nil }
-      return Mirror(reflecting: URLSessionTask()).children.enumerated().first { $0.element.label == name }?.offset
-    }
-
-    private static func property<Value>(_ name: String, at position: Int?, of task: URLSessionTask) throws -> Value {
-      guard let position, let children = level(of: URLSessionTask.self, in: task)?.children, position < children.count
-      else {
-        throw changed("URLSessionTask.\(name)")
-      }
-      let child = children[children.index(children.startIndex, offsetBy: position)]
-      guard child.label == name, let value = child.value as? Value else { throw changed("URLSessionTask.\(name)") }
-      return value
-    }
-
-    private static func child(_ name: String, at level: Mirror?) -> Any? {
-      guard !renamed.withLock({ $0.contains(name) }) else { return nil }
-      return level?.children.first { $0.label == name }?.value
-    }
-
-    private static func changed(_ place: String) -> WaylayError {
-      hasFailed.withLock { $0 = true }
-      return WaylayError(
-        .foundationChanged,
-        "\(place) differs from what this version of Waylay expects of Foundation on Linux: update Waylay, or use the "
-          + "toolchain it was tested with (see the README). Direct loads, registry.data(for:), are not affected."
-      )
-    }
-  }
-
-  /// A dictionary whose key type cannot be named, but can be made from a text.
-  private protocol DictionaryByName {
-    func value(named name: String) -> Any?
-    /// Changes the dictionary that is stored at a place. `false` when there is no such key.
-    static func set(_ value: Any, named name: String, at place: UnsafeMutableRawPointer) -> Bool
-  }
-
-  extension Dictionary: DictionaryByName where Key: RawRepresentable, Key.RawValue == String, Value == Any {
-    fileprivate func value(named name: String) -> Any? { Key(rawValue: name).flatMap { self[$0] } }
-
-    fileprivate static func set(_ value: Any, named name: String, at place: UnsafeMutableRawPointer) -> Bool {
-      guard !TaskInternals.renamed.withLock({ $0.contains(name) }), let key = Key(rawValue: name) else { return false }
-      place.assumingMemoryBound(to: Self.self).pointee[key] = value
-      return true
-    }
   }
 
   /// A property of a session task that is not public, and is read and written where it is stored.
   struct StoredProperty<Value>: Sendable {
-    fileprivate let offset: Int
+    let offset: Int
 
     /// `nil` when tasks have no such property, or one of another type.
     init?(_ name: String, in type: URLSessionTask.Type = URLSessionTask.self) {
@@ -345,7 +166,7 @@
 
   /// A property of a session task that refers to an object by a protocol which cannot be named.
   struct StoredReference: Sendable {
-    fileprivate let offset: Int
+    let offset: Int
 
     /// `nil` when tasks have no such property, or one of another type than is named.
     init?(_ name: String, ofType typeName: String, movedBy bytes: Int) {
@@ -367,26 +188,236 @@
     }
   }
 
-  /// Whether an object has a reference to another one at a place, and nothing else. What is there is compared and not
-  /// followed: of a weak reference, say, it is no address of an object.
-  func isStored(_ object: AnyObject?, at offset: Int, in owner: AnyObject) -> Bool {
-    guard let object else { return false }
-    return withExtendedLifetime((object, owner)) {
-      (Unmanaged.passUnretained(owner).toOpaque() + offset).load(as: UnsafeMutableRawPointer?.self)
-        == Unmanaged.passUnretained(object).toOpaque()
+  /// The caller of an `async` function of a session, which Foundation resumes on the work queue.
+  ///
+  /// Where cancelling waits for that queue, it holds the lock that resuming takes, so that both wait forever (P34).
+  /// There the handler in the task's entry is replaced by one that resumes the caller elsewhere: on another thread, or
+  /// on the thread that delivers the response, once it has left the queue.
+  ///
+  /// Unchecked: `kept` and `keeps` are used on the work queue only.
+  final class TaskCaller: @unchecked Sendable {
+    /// Whether the thread that delivers the response resumes the caller; then `kept` has the call.
+    var keeps = false
+    var kept: (@Sendable () -> Void)?
+
+    /// The task has ended; on the work queue.
+    func end(_ resume: @escaping @Sendable () -> Void) {
+      if keeps { kept = resume } else { DispatchQueue.global().async(execute: resume) }
     }
   }
 
-  /// Where objects of a class keep a property.
-  func storedPlace(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
-    var place: (Int, Any.Type)?
-    guard !TaskInternals.renamed.withLock({ $0.contains(name) }) else { return nil }
-    // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
-    _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { candidate, offset, type, _ in
-      guard String(cString: candidate) == name else { return true }
-      place = (offset, type)
-      return false
+  extension PlatformProtocol {
+    /// The first act of `startLoading`.
+    final func begin() {
+      caller = task.flatMap(TaskInternals.caller)
     }
-    return place
+  }
+
+  /// What a session does when a task of its ends, by the task's number: a table whose types cannot be named.
+  struct TaskBehaviours: Sendable {
+    private let registryOffset: Int
+    private let tableOffset: Int
+    /// Unsafe in name only: a type is a constant.
+    nonisolated(unsafe) private let table: any BehaviourTable.Type
+    /// The cases that were met, by their tag. Reflection on one takes 10 to 30 µs, more than the rest of a load.
+    private let known = Locked([KnownCase?](repeating: nil, count: Int(UInt8.max) + 1))
+
+    /// What a session does when a task ends.
+    struct Behaviour {
+      /// The name of the case; `nil` for a case that has nothing with it.
+      var name: String?
+      /// The delegate that was named in the call (P25).
+      var delegate: (any URLSessionTaskDelegate)?
+    }
+
+    /// A case of which it is known how its values are stored.
+    private enum KnownCase {
+      case plain(String?)
+      case withDelegate(String, offset: Int, Handler?)
+    }
+
+    // A function in a struct has the form that it has in the enumeration. Read through a pointer to its type alone, or as
+    // the field of a generic struct, it would be taken for one of another calling convention.
+    private struct DataHandler { var call: @Sendable (Data?, URLResponse?, (any Error)?) -> Void }
+    private struct DownloadHandler { var call: @Sendable (URL?, URLResponse?, (any Error)?) -> Void }
+
+    /// What kind of handler a case has.
+    private enum Handler {
+      case data, download
+
+      init?(_ type: Any.Type) {
+        switch String(reflecting: type).replacingOccurrences(of: "@Sendable ", with: "") {
+        case String(reflecting: ((Data?, URLResponse?, (any Error)?) -> Void).self): self = .data
+        case String(reflecting: ((URL?, URLResponse?, (any Error)?) -> Void).self): self = .download
+        default: return nil
+        }
+      }
+    }
+
+    /// `nil` when sessions have no such table.
+    init?() {
+      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self),
+        let registryType = registry.type as? AnyClass,
+        let table = storedPlace(of: "behaviours", in: registryType), let type = table.type as? any BehaviourTable.Type
+      else { return nil }
+      (registryOffset, tableOffset, self.table) = (registry.offset, table.offset, type)
+    }
+
+    /// Call it on the work queue (P4). `nil` when the session does not know the task.
+    func behaviour(of task: URLSessionTask, in session: URLSession) -> Behaviour? {
+      // The session is alive for as long as this call, and its registry as long as the session.
+      withExtendedLifetime(session) {
+        let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset).load(as: UnsafeRawPointer.self)
+        return table.behaviour(of: task.taskIdentifier, in: registry + tableOffset) { bytes, value in
+          stored(in: bytes) ?? reflected(value(), in: bytes)
+        }
+      }
+    }
+
+    /// Replaces the handler of a call without a delegate; on the work queue.
+    func replaceHandler(of task: URLSessionTask, in session: URLSession, with caller: TaskCaller) -> Bool {
+      let number = task.taskIdentifier
+      // The session is alive for as long as this call, and its registry as long as the session.
+      return withExtendedLifetime(session) {
+        let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset)
+          .load(as: UnsafeMutableRawPointer.self)
+        func replace() -> Bool? {
+          table.change(number, in: registry + tableOffset) { replaceHandler(in: $0, with: caller) }
+        }
+        // A case that is met for the first time is learned by a look at it.
+        return replace() ?? (behaviour(of: task, in: session) == nil ? nil : replace()) ?? false
+      }
+    }
+
+    /// - Returns: `nil` when it is not known how the case is stored.
+    private func replaceHandler(in bytes: UnsafeMutableRawBufferPointer, with caller: TaskCaller) -> Bool? {
+      guard let place = bytes.baseAddress, let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else {
+        return nil
+      }
+      guard case .withDelegate(_, let offset, let handler?) = known,
+        (place + offset).load(as: UnsafeRawPointer?.self) == nil
+      else { return false }
+      switch handler {
+      case .data:
+        let stored = place.assumingMemoryBound(to: DataHandler.self)
+        let call = stored.pointee.call
+        stored.pointee.call = { data, response, error in caller.end { call(data, response, error) } }
+      case .download:
+        let stored = place.assumingMemoryBound(to: DownloadHandler.self)
+        let call = stored.pointee.call
+        stored.pointee.call = { file, response, error in caller.end { call(file, response, error) } }
+      }
+      return true
+    }
+
+    /// How many cases are read where they are stored by now, for the test of the platform's facts.
+    var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
+
+    /// Whether a session's table is where it is read, by what reflection says of it. Call it on the work queue (P4).
+    func isStored(_ registry: Any?, in session: URLSession) -> Bool {
+      guard let registry, case let object = registry as AnyObject,
+        WaylayCore.isStored(object, at: registryOffset, in: session)
+      else { return false }
+      let place = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) + tableOffset
+      let value = Mirror(reflecting: registry).children.first { $0.label == "behaviours" }?.value
+      return (value as? any BehaviourTable)?.isStored(at: place) ?? false
+    }
+
+    // MARK: As it is stored
+
+    /// The tag is the last byte: it says which case it is, and its values come first.
+    private func stored(in bytes: UnsafeRawBufferPointer) -> Behaviour? {
+      guard let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else { return nil }
+      switch known {
+      case .plain(let name): return Behaviour(name: name)
+      case .withDelegate(let name, let offset, _):
+        return Behaviour(
+          name: name, delegate: bytes.load(fromByteOffset: offset, as: (any URLSessionTaskDelegate)?.self))
+      }
+    }
+
+    // MARK: By reflection
+
+    private func reflected(_ value: Any, in bytes: UnsafeRawBufferPointer) -> Behaviour {
+      let (behaviour, parts) = Self.reflected(value)
+      learn(behaviour, parts: parts, in: bytes)
+      return behaviour
+    }
+
+    private static func reflected(_ value: Any) -> (Behaviour, parts: [Any]) {
+      let payload = Mirror(reflecting: value).children.first
+      let parts = payload.map { Array(Mirror(reflecting: $0.value).children) } ?? []
+      let delegates = parts.compactMap { $0.value as? (any URLSessionTaskDelegate)? }
+      return (Behaviour(name: payload?.label, delegate: delegates.last ?? nil), parts.map(\.value))
+    }
+
+    /// The same of a table that is not where it is expected.
+    static func reflected(_ number: Int, _ table: Any?) -> Behaviour? {
+      (table as? any BehaviourTable)?.value(of: number).map { reflected($0).0 }
+    }
+
+    /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no
+    /// delegate at all; then the tag.
+    private func learn(_ behaviour: Behaviour, parts: [Any], in bytes: UnsafeRawBufferPointer) {
+      let word = MemoryLayout<UnsafeRawPointer>.size
+      guard let tag = bytes.last, bytes.count == 4 * word + 1 else { return }
+      func size<Value>(_: Value) -> Int { MemoryLayout<Value>.size }
+      let sizes = parts.map { _openExistential($0, do: size) }
+      if let name = behaviour.name, sizes == [2 * word, 2 * word],
+        type(of: parts[1]) == (any URLSessionTaskDelegate)?.self
+      {
+        guard stored(bytes, 2 * word) === behaviour.delegate else { return }
+        let handler = Handler(type(of: parts[0]))
+        known.withLock { $0[Int(tag)] = .withDelegate(name, offset: 2 * word, handler) }
+      } else if parts.isEmpty {
+        known.withLock { $0[Int(tag)] = .plain(behaviour.name) }
+      }
+    }
+
+    private func stored(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> AnyObject? {
+      bytes.load(fromByteOffset: offset, as: UnsafeRawPointer?.self).map {
+        Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+      }
+    }
+  }
+
+  /// A dictionary whose value type cannot be named, asked by number without converting it.
+  private protocol BehaviourTable {
+    func value(of number: Int) -> Any?
+    /// Whether this very table is at a place.
+    func isStored(at place: UnsafeRawPointer) -> Bool
+    /// Shows how a value is stored, and the value itself to who asks for it, which takes longer.
+    static func behaviour(
+      of number: Int, in place: UnsafeRawPointer,
+      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
+    ) -> TaskBehaviours.Behaviour?
+    /// Shows how a value is stored, to change it there; `nil` when there is none.
+    static func change(
+      _ number: Int, in place: UnsafeMutableRawPointer, _ change: (UnsafeMutableRawBufferPointer) -> Bool?
+    ) -> Bool?
+  }
+
+  extension Dictionary: BehaviourTable where Key == Int {
+    fileprivate func value(of number: Int) -> Any? { self[number] }
+
+    fileprivate func isStored(at place: UnsafeRawPointer) -> Bool {
+      withUnsafeBytes(of: self) { $0.load(as: UnsafeRawPointer.self) } == place.load(as: UnsafeRawPointer.self)
+    }
+
+    fileprivate static func behaviour(
+      of number: Int, in place: UnsafeRawPointer,
+      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
+    ) -> TaskBehaviours.Behaviour? {
+      guard let value = place.assumingMemoryBound(to: Self.self).pointee[number] else { return nil }
+      return withUnsafeBytes(of: value) { read($0, { value }) }
+    }
+
+    fileprivate static func change(
+      _ number: Int, in place: UnsafeMutableRawPointer, _ change: (UnsafeMutableRawBufferPointer) -> Bool?
+    ) -> Bool? {
+      let table = place.assumingMemoryBound(to: Self.self)
+      guard let index = table.pointee.index(forKey: number) else { return nil }
+      return withUnsafeMutableBytes(of: &table.pointee.values[index], change)
+    }
   }
 #endif

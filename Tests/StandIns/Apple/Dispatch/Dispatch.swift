@@ -38,6 +38,13 @@ public struct DispatchWorkItemFlags: OptionSet, Sendable {
 /// https://developer.apple.com/documentation/dispatch/dispatchobject
 open class DispatchObject {}
 
+extension DispatchObject {
+  /// https://developer.apple.com/documentation/dispatch/dispatchobject/1452801-suspend
+  public func suspend() { fatalError() }
+  /// https://developer.apple.com/documentation/dispatch/dispatchobject/1452929-resume
+  public func resume() { fatalError() }
+}
+
 /// https://developer.apple.com/documentation/dispatch/dispatchgroup
 open class DispatchGroup: DispatchObject, @unchecked Sendable {
   public override init() { fatalError() }

@@ -2,48 +2,6 @@
   import Dispatch
   import Foundation
 
-  /// The caller of an `async` function of a session, which Foundation resumes on the work queue.
-  ///
-  /// Where cancelling waits for that queue, it holds the lock that resuming takes, so that both wait forever (P34).
-  /// There the handler in the task's entry is replaced by one that resumes the caller elsewhere: on another thread, or
-  /// on the thread that delivers the response, once it has left the queue.
-  ///
-  /// Unchecked: `kept` and `keeps` are used on the work queue only.
-  final class TaskCaller: @unchecked Sendable {
-    private var keeps = false
-    private var kept: (@Sendable () -> Void)?
-
-    /// Sees to it that the caller of a task is not resumed on the work queue; at the beginning of `startLoading`, which
-    /// comes before a cancellation's end of the task.
-    ///
-    /// - Returns: The caller, if its handler is replaced. A delegate of the call has to be told first, on the delegate
-    ///   queue, and so the caller is told there, too.
-    static func protect(_ task: URLSessionTask) -> TaskCaller? {
-      guard Cancellation.current != .returns, let tellsInline = TaskInternals.tellsInline, tellsInline.read(from: task)
-      else { return nil }
-      let caller = TaskCaller()
-      if TaskInternals.replaceHandler(of: task, with: caller) { return caller }
-      tellsInline.write(false, into: task)
-      return nil
-    }
-
-    /// The task has ended; on the work queue.
-    func end(_ resume: @escaping @Sendable () -> Void) {
-      if keeps { kept = resume } else { DispatchQueue.global().async(execute: resume) }
-    }
-
-    /// Delivers on the work queue, then resumes the caller on this thread, which must not be on that queue.
-    func deliver(on queue: DispatchQueue, _ work: () -> Void) {
-      let resume = queue.sync {
-        keeps = true
-        work()
-        defer { (keeps, kept) = (false, nil) }
-        return kept
-      }
-      resume?()
-    }
-  }
-
   extension InterceptorRegistry {
     /// Takes for granted whether cancelling a task waits for the loading system's queue; `nil` for what is safe in
     /// either case.
@@ -90,7 +48,7 @@
     ) {
       queue.suspend()
       let isTold = Locked(false)
-      @Sendable func tellFirst(_ answer: Cancellation) {
+      let tellFirst: @Sendable (Cancellation) -> Void = { answer in
         let isFirst = isTold.withLock { isTold in
           defer { isTold = true }
           return !isTold

@@ -12,7 +12,6 @@ let privacyManifests = ["WaylayArchive", "WaylayBase", "WaylayHosts", "WaylayIns
   let isForApple = Context.environment["WAYLAY_APPLE_MANIFEST"] != nil
 #endif
 
-/// A target and a product each.
 let libraries: [Target] = [
   // The documentation plug-in finds a catalog only among a target's sources, and follows no link: hence the root as path.
   // `Scripts/check.sh` fails when a top-level entry is missing here.
@@ -20,9 +19,8 @@ let libraries: [Target] = [
     name: "Waylay", dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"], path: ".",
     exclude: [
       "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "Internals", "LICENSE", "README.md",
-      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive",
-      "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase",
-      "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
+      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient",
+      "Sources/WaylayBase", "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
       "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
       "Sources/WaylayTesting", "Sources/WaylayTool", "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
     ], sources: ["Sources/Waylay"], swiftSettings: settings()),
@@ -43,7 +41,6 @@ let libraries: [Target] = [
       .target(name: "CWaylayCurl", condition: .when(platforms: [.linux, .android])), "WaylayBase",
       "DequeModule", "HTTPTypes", "HeapModule", "Logging",
     ]),
-  // The format alone: what reads and writes archives of traffic needs no other package.
   module("WaylayHAR", needs: ["WaylayBase"]),
   module("WaylayHosts", needs: ["WaylayCore", "HTTPTypes", "Logging", "OrderedCollections"]),
   // Scripts/page.sh puts the page into a Swift file: a library then has it without a bundle.
@@ -53,7 +50,6 @@ let libraries: [Target] = [
   module(
     "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "Logging"],
     guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1", "NIOPosix"]]),
-  // Ready-made interceptors, written with the base and what is public of the core; HAR for the redaction of the logger.
   module(
     "WaylayInterceptors", needs: ["WaylayCore", "WaylayHAR", "HTTPTypes", "Logging"],
     guarded: ["Metrics": ["CoreMetrics"], "Tracing": ["Tracing"]]),
@@ -75,7 +71,6 @@ let libraries: [Target] = [
         condition: .when(platforms: [.macOS, .iOS, .tvOS, .visionOS], traits: ["Tunnel"])),
     ],
     guarded: ["Tunnel": ["NIOCore", "NIOPosix"]]),
-  // Archived and answered pages in a WKWebView. Empty where there is none.
   module("WaylayWebView", needs: ["WaylayCore"]),
 ]
 

@@ -200,6 +200,7 @@ apple_api() {
   local library new=$work/api
   mkdir -p "$new"
   for library in $symbolLibraries; do
+    "$root/Scripts/symbols.py" --own "$work/symbols/$library" "Sources/$library"
     "$root/Scripts/symbols.py" "$work/symbols/$library" "$root/Scripts/API/$library.txt" >"$new/$library.txt"
   done
   [ -z "${WAYLAY_SYMBOLS:-}" ] || { for library in $symbolLibraries; do cp -R "$work/symbols/$library" "$WAYLAY_SYMBOLS/"; done; return; }

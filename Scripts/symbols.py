@@ -3,10 +3,23 @@
 
   Scripts/symbols.py FOLDER            all of it
   Scripts/symbols.py FOLDER FILE       what FILE does not have
+  Scripts/symbols.py --own FOLDER SOURCES    leaves in the graphs only what is declared in the folder SOURCES, not what is exported again
 """
 import json
 import pathlib
 import sys
+
+if sys.argv[1] == "--own":
+    for file in pathlib.Path(sys.argv[2]).glob("*.json"):
+        graph = json.loads(file.read_text(encoding="utf-8"))
+        graph["symbols"] = [s for s in graph["symbols"] if f"/{sys.argv[3]}/" in s.get("location", {}).get("uri", "")]
+        kept = {s["identifier"]["precise"] for s in graph["symbols"]}
+        graph["relationships"] = [r for r in graph["relationships"] if r["source"] in kept]
+        if kept:
+            file.write_text(json.dumps(graph), encoding="utf-8")
+        else:
+            file.unlink()
+    sys.exit()
 
 lines = set()
 for file in pathlib.Path(sys.argv[1]).glob("*.json"):

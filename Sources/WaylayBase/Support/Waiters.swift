@@ -2,13 +2,13 @@
 ///
 /// Code that changes the state takes them out and wakes them when the lock is free again; each looks anew.
 package struct Waiters: Sendable {
-  private var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
+  @usableFromInline var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var last: UInt64 = 0
 
   package init() {}
 
   /// Takes all of them out, to be woken when the lock is free.
-  package mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
+  @inlinable package mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
     guard !continuations.isEmpty else { return [] }
     defer { continuations = [:] }
     return Array(continuations.values)
@@ -29,8 +29,8 @@ package struct Waiters: Sendable {
 }
 
 extension Locked {
-  /// Changes the state, and resumes the waiting tasks.
-  @discardableResult
+  /// Changes the state, and resumes the waiting tasks. Inlinable, because a mock records each request by it.
+  @inlinable @discardableResult
   package func change<Result>(
     waking waiters: WritableKeyPath<State, Waiters>, _ change: (inout State) -> Result
   ) -> Result {
@@ -67,7 +67,7 @@ extension Locked {
 
 extension [CheckedContinuation<Void, Never>] {
   /// Wakes those who were taken out.
-  package func wake() {
+  @inlinable package func wake() {
     for waiter in self { waiter.resume() }
   }
 }

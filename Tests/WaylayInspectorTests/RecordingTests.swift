@@ -34,6 +34,25 @@ struct RecordingTests {
     }
   }
 
+  @Test("is not the check whether a session is intercepted: neither an inspector nor a mock behind it has that request")
+  func verification() async throws {
+    let inspector = Inspector()
+    let mock = MockInterceptor { Stub(.get, "https://example.com/", .text("hello")) }
+    let lines = Log<String>()
+    let registry = InterceptorRegistry(logger: .recording(lines)) {
+      inspector
+      mock
+    }
+    let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
+    let session = URLSession(configuration: configuration)
+    try await configuration.verifyInterception()
+    try await session.verifyInterception()
+    #expect(inspector.count == 0 && mock.requests.isEmpty && lines.all.isEmpty)
+    _ = try await session.data(from: url("https://example.com/"))
+    #expect(inspector.count == 1 && mock.requests.count == 1)
+    registry.invalidate()
+  }
+
   @Test("comes through a session as it does without one")
   func session() async throws {
     try await withOrigin { origin in

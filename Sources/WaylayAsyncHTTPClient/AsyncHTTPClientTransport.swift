@@ -143,9 +143,7 @@
   @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
   public struct AsyncHTTPClientTransport: Sendable {
     /// Unavailable: names the missing trait.
-    public init(
-      configuration: Any? = nil, allowsHTTP2: Bool = false, eventLoopGroup: Any? = nil, limits: Any? = nil
-    ) {}
+    public init(configuration: Any? = nil, allowsHTTP2: Bool = false, eventLoopGroup: Any? = nil, limits: Any? = nil) {}
     /// Unavailable: names the missing trait.
     public init(client: Any, limits: Any? = nil) {}
   }

@@ -95,7 +95,7 @@ extension Scenario {
   private static func unwaited(_ name: String, against reference: String) -> Scenario {
     var scenario = mock(name, against: reference, stubs(1, matchAt: 0))
     #if canImport(FoundationNetworking)
-      scenario.surrounding = { InterceptorRegistry.assume(cancellationWaits: $0 ? false : nil) }
+      scenario.surrounding = { Cancellation.assume($0 ? .returns : nil) }
     #endif
     return scenario
   }

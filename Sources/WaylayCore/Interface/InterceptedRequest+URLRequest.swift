@@ -51,7 +51,7 @@ extension InterceptedRequest {
     }
   }
 
-  /// The projection without a tag: what goes to the wire, and into histories.
+  /// The projection without a tag, for the wire and for histories.
   package var untagged: URLRequest {
     if storage.value.isProjected, let source = parts.source { return source }
     var projection = parts.source ?? URLRequest(url: url)
@@ -62,7 +62,7 @@ extension InterceptedRequest {
     return projection
   }
 
-  /// What is wrong with a request of the loading system.
+  /// A defect of a request of the loading system.
   enum Defect: Sendable, Equatable {
     case withoutURL
     case method
@@ -138,7 +138,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-  /// Has the fields say what others do, which have each name once: what has not changed stays in its place, and apart.
+  /// Takes the values of `others`, which has each name once. Unchanged fields keep their position and stay separate.
   fileprivate func becoming(_ others: HTTPFields) -> HTTPFields {
     guard self != others else { return self }
     var result = HTTPFields()

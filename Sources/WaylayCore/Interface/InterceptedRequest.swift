@@ -19,7 +19,7 @@ public import HTTPTypes
 public struct InterceptedRequest: Sendable {
   var storage: CopyOnWrite<Content>
 
-  /// What a request consists of.
+  /// The parts of a request.
   struct Content: Sendable {
     let id: ID
     let context: LoadContext
@@ -30,9 +30,9 @@ public struct InterceptedRequest: Sendable {
     /// Where the load began, where that is another URL.
     var firstURL: URL?
     var notes: [ObjectIdentifier: any Sendable] = [:]
-    /// Whether the source of the parts says what they say.
+    /// Whether the source and the parts have equal values.
     var isProjected: Bool
-    /// What the loop guard's tag says, for code that takes the request out of the chain.
+    /// The lineage of the loop guard's tag, for code that takes the request out of the chain.
     var lineage: Lineage?
     /// The observer of its exchange, once it is at the transport.
     var observer: TransportObserver?
@@ -148,7 +148,7 @@ public struct InterceptedRequest: Sendable {
   /// A redirect starts with the annotations that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get {
-      // Not by `as?` of what may not be there: that is a value of a key whose values are optional.
+      // No `as?` on a missing value: for a key with optional values, the result would be a value.
       guard let note = storage.value.notes[ObjectIdentifier(key)] else { return K.defaultValue }
       return note as? K.Value ?? K.defaultValue
     }
@@ -209,7 +209,7 @@ extension InterceptedRequest {
     /// Seconds without progress after which the load times out; `nil` uses the session's timeout. Zero and negative
     /// values mean "never".
     ///
-    /// The 60 s that a `URLRequest` reports when nobody has set its timeout count as `nil`.
+    /// The 60 s of a `URLRequest` whose timeout was never set count as `nil`.
     public var timeout: TimeInterval?
     /// When the whole load has to be over, with its redirects, its retries and the reading of its body: it fails then
     /// with `WaylayError.timedOut`. Set it in the first interceptor; it holds for all later hops and attempts, and can
@@ -259,7 +259,7 @@ extension InterceptedRequest {
 }
 
 extension InterceptedRequest.Options {
-  /// What a request of the loading system says.
+  /// The options of a request of the loading system.
   init(_ request: URLRequest) {
     cachePolicy = request.cachePolicy
     timeout = Self.timeout(of: request)

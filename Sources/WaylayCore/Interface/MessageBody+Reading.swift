@@ -86,7 +86,7 @@ extension MessageBody {
     }
   }
 
-  /// What a body that is not in memory comes from; shared by all copies of the body.
+  /// The source of a body that is not in memory; all copies of the body share it.
   final class Source: Sendable {
     let length: Int64?
     let file: URL?
@@ -104,7 +104,7 @@ extension MessageBody {
       metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
       _ make: @escaping @Sendable () throws -> Chunks
     ) {
-      // What somebody claims may be any number.
+      // A declared length may be any number.
       self.length = length.flatMap { $0 >= 0 ? $0 : nil }
       self.file = file
       self.isReplayable = isReplayable
@@ -114,7 +114,7 @@ extension MessageBody {
       claim = isReplayable ? nil : Locked(nil)
     }
 
-    /// Who has read a one-shot stream.
+    /// The name of the reader of a one-shot stream.
     var reader: String? { claim?.withLock { $0 } }
 
     /// Starts a reading; claims a one-shot stream.

@@ -96,7 +96,7 @@ public struct MessageBody: AsyncSequence, Sendable {
     if case .source(let source) = storage { source.trailers() } else { [:] }
   }
 
-  /// What a transport measured of the body, once it has been read.
+  /// The transport's measurements of the body, once it has been read.
   var metrics: LoadMetrics? {
     if case .source(let source) = storage { source.metrics() } else { nil }
   }
@@ -112,7 +112,7 @@ public struct MessageBody: AsyncSequence, Sendable {
     }
     if let length, length > Int64(limit) { throw Self.tooLarge(limit, length: length) }
     var collected = Data()
-    // A length is what a server says, and no reason to set memory aside.
+    // The length is only declared by the server: reserve a bounded amount of memory.
     if let length { collected.reserveCapacity(Int(Swift.min(length, Self.mostReserved))) }
     for try await chunk in self {
       guard chunk.count <= limit - collected.count else { throw Self.tooLarge(limit, length: nil) }
@@ -121,7 +121,7 @@ public struct MessageBody: AsyncSequence, Sendable {
     return collected
   }
 
-  /// Discards a body that nobody will read: a short body is read to its end, so that its connection can be reused.
+  /// Discards an unread body: a short one is read to its end, so that its connection can be reused.
   public func discard() async {
     guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
     _ = try? await collect(upTo: Int(length))
@@ -153,20 +153,11 @@ extension MessageBody {
     return MessageBody(storage: .source(Source(length: length) { Chunks { try await reader.next() } }))
   }
 
-  /// A stream that is data when its end can be read at once, within a limit.
+  /// The same as data, if the end of the stream can be read at once, within a limit.
   static func stream(reading stream: InputStream, collectingUpTo limit: Int) async throws -> MessageBody {
     let reader = InputStreamReader(stream)
-    let (bytes, isWhole) = try await reader.atHand(upTo: limit)
-    if isWhole { return .data(bytes) }
-    let first = Locked<Data?>(bytes)
-    return MessageBody(
-      storage: .source(
-        Source(length: nil) {
-          Chunks {
-            if let bytes = first.withLock({ $0.take() }), !bytes.isEmpty { return bytes }
-            return try await reader.next()
-          }
-        }))
+    if let data = try await reader.readAll(upTo: limit) { return .data(data) }
+    return MessageBody(storage: .source(Source(length: nil) { Chunks { try await reader.next() } }))
   }
 
   /// The bytes of `original` as its reader passes them on, with its trailers and metrics. The body can be read once.
@@ -183,7 +174,7 @@ extension MessageBody {
         Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
   }
 
-  /// A body that somebody pushes into a pipe.
+  /// A body whose bytes are written to a pipe.
   static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(
       storage: .source(
@@ -226,9 +217,11 @@ private struct FileReader: @unchecked Sendable {
 
 /// Reads an `InputStream` off the caller's thread.
 private final class InputStreamReader: @unchecked Sendable {
-  // Unchecked: `stream` and `isOpen` are only touched on `queue`.
+  // Unchecked: `stream`, `isOpen` and `ahead` are only touched on `queue`.
   private let stream: InputStream
   private var isOpen = false
+  /// The bytes that were read and that `next` has not returned.
+  private var ahead: Data?
   private let queue = DispatchQueue(label: "waylay.input-stream")
 
   init(_ stream: InputStream) {
@@ -236,38 +229,37 @@ private final class InputStreamReader: @unchecked Sendable {
   }
 
   func next() async throws -> Data? {
+    try await onQueue { try self.ahead.take() ?? self.read() }
+  }
+
+  /// All bytes, if they are available and at most `limit`; `nil` if they are not.
+  func readAll(upTo limit: Int) async throws -> Data? {
+    try await onQueue {
+      var bytes = Data()
+      while bytes.count <= limit {
+        guard let chunk = try self.read(ifAvailable: true) else { return bytes }
+        guard !chunk.isEmpty else { break }
+        bytes.append(chunk)
+      }
+      self.ahead = bytes.isEmpty ? nil : bytes
+      return nil
+    }
+  }
+
+  private func onQueue(_ work: @escaping @Sendable () throws -> Data?) async throws -> Data? {
     try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try self.read() }) }
+      queue.async { continuation.resume(with: Result(catching: work)) }
     }
   }
 
-  /// The bytes that are there, until there are more than `limit`, and whether they are all.
-  func atHand(upTo limit: Int) async throws -> (bytes: Data, isWhole: Bool) {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try self.readAtHand(upTo: limit) }) }
+  /// - Parameter ifAvailable: Whether to return no bytes if none are available, instead of waiting for them.
+  /// - Returns: `nil` at the end.
+  private func read(ifAvailable: Bool = false) throws -> Data? {
+    if !isOpen {
+      isOpen = true
+      stream.open()
     }
-  }
-
-  private func readAtHand(upTo limit: Int) throws -> (Data, Bool) {
-    open()
-    var bytes = Data()
-    while bytes.count <= limit {
-      if stream.streamStatus == .atEnd { return (bytes, true) }
-      guard stream.hasBytesAvailable else { break }
-      guard let chunk = try read() else { return (bytes, true) }
-      bytes.append(chunk)
-    }
-    return (bytes, false)
-  }
-
-  private func open() {
-    guard !isOpen else { return }
-    isOpen = true
-    stream.open()
-  }
-
-  private func read() throws -> Data? {
-    open()
+    if ifAvailable, !stream.hasBytesAvailable, stream.streamStatus != .atEnd { return Data() }
     var buffer = [UInt8](repeating: 0, count: MessageBody.chunkSize)
     let count = stream.read(&buffer, maxLength: buffer.count)
     if count > 0 { return Data(buffer[..<count]) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What makes an app's requests: a `URLSession`, or a registry without one.
+/// Makes an app's requests: a `URLSession`, or a registry without one.
 ///
 /// ```swift
 /// struct UserClient {
@@ -48,16 +48,14 @@ extension URLSession: URLLoader {
   }
 
   /// `upload(for:from:delegate:)` without a delegate.
-  @_disfavoredOverload public func upload(
-    for request: URLRequest, from bodyData: Data
-  ) async throws -> (Data, URLResponse) {
+  @_disfavoredOverload
+  public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
     try await upload(for: request, from: bodyData, delegate: nil)
   }
 
   /// `upload(for:fromFile:delegate:)` without a delegate.
-  @_disfavoredOverload public func upload(
-    for request: URLRequest, fromFile fileURL: URL
-  ) async throws -> (Data, URLResponse) {
+  @_disfavoredOverload
+  public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
     try await upload(for: request, fromFile: fileURL, delegate: nil)
   }
 
@@ -70,24 +68,19 @@ extension URLSession: URLLoader {
 extension InterceptorRegistry: URLLoader {
   /// `data(for:upTo:)` as a session returns it.
   @_disfavoredOverload public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-    let (data, response): (Data, HTTPURLResponse) = try await data(for: request)
-    return (data, response)
+    try await data(for: request) as (Data, HTTPURLResponse)
   }
 
   /// `upload(for:from:)` as a session returns it.
-  @_disfavoredOverload public func upload(
-    for request: URLRequest, from bodyData: Data
-  ) async throws -> (Data, URLResponse) {
-    let (data, response): (Data, HTTPURLResponse) = try await upload(for: request, from: .data(bodyData))
-    return (data, response)
+  @_disfavoredOverload
+  public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
+    try await upload(for: request, from: .data(bodyData)) as (Data, HTTPURLResponse)
   }
 
   /// `upload(for:fromFile:)` as a session returns it.
-  @_disfavoredOverload public func upload(
-    for request: URLRequest, fromFile fileURL: URL
-  ) async throws -> (Data, URLResponse) {
-    let (data, response): (Data, HTTPURLResponse) = try await upload(for: request, from: .file(fileURL))
-    return (data, response)
+  @_disfavoredOverload
+  public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
+    try await upload(for: request, from: .file(fileURL)) as (Data, HTTPURLResponse)
   }
 
   /// `download(for:to:progress:)` into a temporary file.

@@ -7,16 +7,18 @@ extension Load {
   }
 
   /// Records that a body failed, rather than the interceptor that awaits it.
-  func noteBodyFailure(_ error: any Error) { state.withLock { $0.failure = (error, nil) } }
+  func noteBodyFailure(_ error: any Error) { state.withLock { $0.failure = (error, Self.bodyReading) } }
 
-  /// The name of the interceptor that threw `error`; `nil` if none did, and `.some(nil)` for a failure of a body.
-  private func origin(of error: any Error) -> String?? {
+  private static let bodyReading = "Reading the body"
+
+  /// The name of the interceptor that threw `error`, or ``bodyReading``; `nil` if neither did.
+  private func origin(of error: any Error) -> String? {
     guard let failure = state.withLock({ $0.failure }), type(of: failure.error) == type(of: error),
       // Errors are values: an equal description means the same error. The description may run the app's code, so it is
       // evaluated outside of the lock.
       String(reflecting: failure.error) == String(reflecting: error)
     else { return nil }
-    return .some(failure.interceptor)
+    return failure.origin
   }
 
   func withoutURL(from interceptor: (any RequestInterceptor)? = nil) -> WaylayError {
@@ -53,14 +55,13 @@ extension Load {
     case is CancellationError:
       return URLError(.cancelled, userInfo: userInfo)
     default:
-      let isOfBody = if case .some(.none) = origin(of: error) { true } else { false }
-      let culprit = isOfBody ? "Reading the body" : (origin(of: error) ?? nil) ?? "A part of the load"
+      let origin = origin(of: error)
       userInfo[NSLocalizedDescriptionKey] =
         (error as? any LocalizedError)?.errorDescription?.withRedactedURLs
-        ?? "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
+        ?? "\(origin ?? "A part of the load") threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
         + "with the code that the app should see."
       userInfo[NSUnderlyingErrorKey] = error
-      return URLError(isOfBody ? .cannotOpenFile : .unknown, userInfo: userInfo)
+      return URLError(origin == Self.bodyReading ? .cannotOpenFile : .unknown, userInfo: userInfo)
     }
   }
 }

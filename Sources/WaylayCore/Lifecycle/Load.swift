@@ -11,8 +11,8 @@ final class Load: Sendable {
   struct State {
     /// The turn of the innermost running interceptor; with hedged requests, of one of them.
     var innermost: Turn?
-    /// The failure that propagates up the chain, and the interceptor that threw it; `nil` for a failure of a body.
-    var failure: (error: any Error, interceptor: String?)?
+    /// The failure that propagates up the chain, and its origin: the interceptor that threw it, or a body.
+    var failure: (error: any Error, origin: String)?
     var clock: IdleClock
     var onFailure: (@Sendable (WaylayError) -> Void)?
     /// The interceptors of the current hop.
@@ -47,7 +47,7 @@ final class Load: Sendable {
     hop: Int = 0, delegate: (any LoadDelegate)? = nil, transports: Installation.Transports? = nil
   ) {
     self.id = id
-    self.transports = transports ?? delegate?.transports
+    self.transports = transports
     self.ownership = ownership
     self.delegate = delegate
     var bare = ownership.request
@@ -84,9 +84,6 @@ protocol LoadDelegate: Sendable {
   /// The identity of the object that answers challenges, because different ones may have different users; `nil` if
   /// there is none.
   var delegateID: ObjectIdentifier? { get throws }
-
-  /// The transports of the load's session; `nil` for those of its installation.
-  var transports: Installation.Transports? { get }
 
   /// Reports the total number of body bytes that a transport has sent.
   func sent(_ total: Int64)

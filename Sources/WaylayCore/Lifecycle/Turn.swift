@@ -256,11 +256,7 @@ extension Load {
         "\(interceptor.name) answered with the status \(response.status.code), which is not valid: use 200 to 999.",
         interceptor: interceptor.name, url: url, requestID: id)
     }
-    if request.method != .head, let declared = response.declaredLength, let length = response.body.length,
-      declared != length
-    {
-      throw response.wrongLength(length, by: interceptor.name, of: self)
-    }
+    try checkLength(response.body.length, of: response, isHead: request.method == .head, by: interceptor.name)
     guard !Task.isCancelled else {
       let error = WaylayError(
         .respondedAfterCancellation,
@@ -271,24 +267,28 @@ extension Load {
       throw error
     }
   }
+
+  /// Rejects an interceptor's response whose `Content-Length` is not the length of its body.
+  func checkLength(
+    _ length: @autoclosure () -> Int64?, of response: InterceptedResponse, isHead: Bool, by interceptor: String? = nil
+  ) throws {
+    guard !isHead, let declared = response.declaredLength, let length = length(), declared != length else { return }
+    throw WaylayError(
+      .invalidResponse,
+      "\(interceptor ?? "an interceptor (\(response.source))") answered with Content-Length \(declared), but its body has "
+        + "\(length) bytes: leave the field out, or set it to the body's length.",
+      interceptor: interceptor, url: url, requestID: id)
+  }
 }
 
 extension InterceptedResponse {
-  /// The length that an interceptor's response says its body has; `nil` where it says none, or none that counts.
-  var declaredLength: Int64? {
-    // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
+  /// The `Content-Length` of an interceptor's response; `nil` if the field is absent or does not apply.
+  fileprivate var declaredLength: Int64? {
+    // A lookup by name indexes all fields, which costs more than a search in a few.
     guard source != .network, status != .noContent, status != .notModified,
       let field = fields.first(where: { $0.name == .contentLength }), fields[.contentEncoding] == nil
     else { return nil }
     return Int64(decimal: field.value)
-  }
-
-  func wrongLength(_ length: Int64, by interceptor: String? = nil, of load: Load) -> WaylayError {
-    WaylayError(
-      .invalidResponse,
-      "\(interceptor ?? "an interceptor (\(source))") answered with Content-Length \(declaredLength ?? 0), but its body has \(length) bytes: leave the field "
-        + "out, or set it to the body's length.",
-      interceptor: interceptor, url: load.url, requestID: load.id)
   }
 }
 

@@ -92,7 +92,7 @@ final class ClientRelay: Sendable {
     if !isPaused { schedule() }
   }
 
-  /// Ends the load without a word to the client, who is told by somebody else.
+  /// Ends the load without a call to the client: the loading system makes the terminal call.
   private func cancel(_ error: any Error) {
     state.withLock { state in
       state.isClosed = true
@@ -128,7 +128,7 @@ final class ClientRelay: Sendable {
     }
   }
 
-  /// Changes the state, and has the client's queue deliver what it may now, if that is not on its way.
+  /// Changes the state, and schedules the delivery of the events on the client's queue, unless it is scheduled.
   private func schedule(isLast: Bool = false, _ change: (inout State) -> Void = { _ in }) {
     let isNeeded = state.withLock { state in
       change(&state)
@@ -168,7 +168,7 @@ final class ClientRelay: Sendable {
     do {
       let response = try await respond()
       if let events = Self.events(of: response, for: client) {
-        // The app first: what ends the load need not be waited for.
+        // Post first: the app need not wait for the end of the load.
         post(events)
         load.report(.responded, response: response)
       } else {
@@ -237,7 +237,7 @@ final class ClientRelay: Sendable {
     post([.finished])
   }
 
-  /// Writes the body to a file as it comes, which is what a download task is for.
+  /// Writes the body of a download task to a file, chunk by chunk.
   private func download(_ body: WatchedBody, _ head: HTTPURLResponse) async throws {
     post([.response(head)])
     do {
@@ -264,17 +264,11 @@ struct ClientRedirect: Error {
   let response: InterceptedResponse
   /// Returns when the app has refused the redirect; cancelled when the loading system follows it.
   let untilRefused: @Sendable () async throws -> Void
-
-  init(
-    _ request: URLRequest, _ response: InterceptedResponse, untilRefused: @escaping @Sendable () async throws -> Void
-  ) {
-    (self.request, self.response, self.untilRefused) = (Locked(request), response, untilRefused)
-  }
 }
 
-/// The body of a load's last response: its end is the load's end, and so is its loss.
+/// The body of a load's last response: the load ends when the body ends or is released.
 ///
-/// The load's timeouts run while somebody waits for the next chunk. Errors are those that the app sees.
+/// The load's timeouts run while a reader waits for the next chunk. Errors are those that the app sees.
 final class WatchedBody: Sendable {
   private let load: Load
   private let response: InterceptedResponse
@@ -304,18 +298,12 @@ final class WatchedBody: Sendable {
     defer { load.setWaiting(false) }
     do {
       let chunk = try await pull()
-      guard let declared = response.declaredLength else {
-        if chunk == nil { load.end(response) }
-        return chunk
-      }
       let count = count.withLock { count in
         count += Int64(chunk?.count ?? 0)
         return count
       }
       guard chunk == nil else { return chunk }
-      if declared != count, load.first.urlRequest.httpMethod != "HEAD" {
-        throw response.wrongLength(count, of: load)
-      }
+      try load.checkLength(count, of: response, isHead: load.first.urlRequest.httpMethod == "HEAD")
       load.end(response)
       return nil
     } catch {
@@ -341,8 +329,7 @@ final class WatchedBody: Sendable {
   }
 }
 
-/// The file that the body of a download task is written to. It goes with this object, unless somebody has moved it or
-/// is to keep it.
+/// The file of a download task. It is removed with this object, unless it has been moved or `keep` was called.
 ///
 /// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk
 /// after the other.
@@ -351,7 +338,7 @@ final class DownloadFile: @unchecked Sendable {
   private let file: FileHandle
   private let isKept = Locked(false)
 
-  /// Makes an empty file in the folder for temporary files, which nobody else may read.
+  /// Makes an empty file in the folder for temporary files, which only this user may read.
   init() throws {
     url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).download")
     let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -372,7 +359,7 @@ final class DownloadFile: @unchecked Sendable {
     do { try file.write(contentsOf: chunk) } catch { throw Self.failure(error, at: url) }
   }
 
-  /// The last byte has been written; what the system kept back fails here.
+  /// Closes the file after the last byte. A delayed error of a write is thrown here.
   func close() throws {
     do { try file.close() } catch { throw Self.failure(error, at: url) }
   }

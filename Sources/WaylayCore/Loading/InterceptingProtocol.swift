@@ -1,7 +1,7 @@
 // The walk, 1 of 5: the loading system asks `canInit` of the class that `ProtocolClasses` has made for an installation,
-// keeps the `Ownership` that `Registry` finds, makes an object and calls `startLoading`: a `PlatformClient` is made of
-// what the task brings, and a `ClientRelay` runs the `Load`, which `Lifecycle` takes through the chain. What comes back goes
-// through the relay to the client, on the task's own queue.
+// keeps the `Ownership` that `Registry` finds, makes an object and calls `startLoading`. A `PlatformClient` reads the
+// task, and a `ClientRelay` runs the `Load`, which `Lifecycle` takes through the chain. The relay passes the response to
+// the client, on the task's own queue.
 
 import Foundation
 
@@ -9,7 +9,7 @@ import Foundation
 ///
 /// Everything that differs between Linux and Apple platforms is in ``PlatformProtocol`` and ``PlatformClient``.
 class InterceptingProtocol: PlatformProtocol {
-  /// The installation this class stands for, until its registry is invalidated.
+  /// The installation of this class, until its registry is invalidated.
   private class var installation: Installation? { ProtocolClasses.installation(of: self) }
 
   /// The load under way. It holds this object, and is released with the last call to the client.
@@ -105,7 +105,8 @@ class InterceptingProtocol: PlatformProtocol {
           client.request, in: installation, context: client.context, for: Self.self,
           bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin, within: asked?.outer)
       let load = Load(
-        ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
+        ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client,
+        transports: client.transports)
       load.report(.started)
       var respond: (@Sendable () async throws -> InterceptedResponse)?
       switch Result(catching: { PlatformClient.canRespondInline ? try load.respondInline() : nil }) {
@@ -130,8 +131,7 @@ class InterceptingProtocol: PlatformProtocol {
         if !hasEnded { self.relay = relay }
       }
     }
-    // The last act, with the load released: the next load of any session waits for what the loader's queue does after
-    // the last word.
+    // Last, with the load released: the next load of any session waits until the loader's queue has finished this one.
     for event in events { client.deliver(event) }
   }
 }
@@ -153,7 +153,7 @@ enum ZeroBit<Rest: TypeNumber>: TypeNumber {}
 /// A number with a 1 appended.
 enum OneBit<Rest: TypeNumber>: TypeNumber {}
 
-/// The protocol classes of the process, and the installation each stands for.
+/// The protocol classes of the process, each with its installation.
 enum ProtocolClasses {
   private struct State {
     var installations: [ObjectIdentifier: Installation] = [:]
@@ -166,7 +166,7 @@ enum ProtocolClasses {
   // the table.
   private static let state = Locked(State())
 
-  /// Makes a class of its own for an installation and holds the installation until ``remove(_:)``.
+  /// Makes a class for an installation and retains the installation until ``remove(_:leaving:)``.
   static func make(for installation: Installation) -> URLProtocol.Type {
     let number = state.withLock { state in
       state.last += 1
@@ -190,7 +190,7 @@ enum ProtocolClasses {
       if let listener { state.listeners[key] = listener }
       return state.installations.removeValue(forKey: key)
     }
-    // What it holds is released without the lock.
+    // Released outside of the lock.
     _ = removed
   }
 

@@ -21,9 +21,9 @@ extension URLSession {
 }
 
 extension URLSessionConfiguration {
-  /// The same for a session that is made from this configuration, and ended.
+  /// Checks a session that is made from this configuration for the check.
   ///
-  /// - Throws: What that of a session throws.
+  /// - Throws: The errors of `URLSession.verifyInterception()`.
   public func verifyInterception() async throws {
     guard identifier == nil else { throw InterceptionProbe.notIntercepted("it is a background session") }
     let session = URLSession(configuration: self)
@@ -36,20 +36,20 @@ extension URLSessionConfiguration {
 package enum InterceptionProbe {
   static let method = "WAYLAY-PROBE"
 
-  /// Requests under way, and whether a class has answered.
-  private static let probes = Locked<[String: Bool]>([:])
+  /// The probes that no class has answered yet.
+  private static let probes = Locked<Set<String>>([])
 
-  /// Loads a probe, which fails in any case, and throws unless a class of ours was why.
+  /// Loads a probe, which always fails, and throws unless a protocol class of Waylay made it fail.
   package static func verify(_ load: (URLRequest) async throws -> Void) async throws {
     let id = UUID().uuidString
     // Port 1 is closed: without us the load fails at once, and asks no resolver.
     guard let url = URL(string: "https://127.0.0.1:1/\(id)") else { return }
     var request = URLRequest(url: url, timeoutInterval: 10)
     request.httpMethod = method
-    probes.withLock { $0[id] = false }
+    probes.withLock { _ = $0.insert(id) }
     var failure: (any Error)?
     do { try await load(request) } catch { failure = error }
-    guard probes.withLock({ $0.removeValue(forKey: id) }) != true else { return }
+    guard probes.withLock({ $0.remove(id) }) != nil else { return }
     try Task.checkCancellation()
     if let cause = (failure as? URLError)?.cause(as: WaylayError.self), cause.code == .registryInvalidated {
       throw cause
@@ -57,14 +57,10 @@ package enum InterceptionProbe {
     throw notIntercepted("no protocol class of Waylay was asked", failure)
   }
 
-  /// Whether the request is a probe; notes that it has come.
+  /// Whether the request is a probe; records that a class was asked.
   static func answers(_ request: URLRequest) -> Bool {
     guard request.httpMethod == method, let id = request.url?.lastPathComponent else { return false }
-    return probes.withLock { probes in
-      guard probes[id] != nil else { return false }
-      probes[id] = true
-      return true
-    }
+    return probes.withLock { $0.remove(id) != nil }
   }
 
   static func notIntercepted(_ reason: String, _ underlying: (any Error)? = nil) -> WaylayError {

@@ -7,9 +7,10 @@ extension URLSessionConfiguration {
   /// let session = URLSession(configuration: .default.intercepted(by: registry))
   /// ```
   ///
-  /// Two sessions with different registries never interfere, even with equal requests. `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request,
-  /// and its transport leads through the one before. Protocol classes already in the configuration are still asked
-  /// before the network.
+  /// Two sessions with different registries never interfere, even with equal requests.
+  /// `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request, and its
+  /// transport leads through the one before. Protocol classes already in the configuration are still asked before the
+  /// network.
   ///
   /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and a lookup costs more
   /// than an interceptor does (platform facts P22, P24).
@@ -36,11 +37,11 @@ extension URLSessionConfiguration {
   }
 }
 
-/// What can be intercepted with the Foundation in the process.
+/// The state of interception with the Foundation in the process.
 public struct InterceptionReport: Sendable, Hashable, CustomStringConvertible {
   /// Whether loads of sessions are intercepted. Otherwise they fail with `WaylayError.foundationChanged`.
   public let canIntercept: Bool
-  /// What is lost, one clause for each loss; empty when all is as expected.
+  /// The losses, one clause each; empty if everything is as expected.
   public let losses: [String]
 
   /// The report in a line.
@@ -50,16 +51,13 @@ public struct InterceptionReport: Sendable, Hashable, CustomStringConvertible {
     return "loads of sessions are intercepted" + (list.isEmpty ? "" : ", but with this version of Foundation \(list)")
   }
 
-  private static let isLogged = Locked(false)
+  private static let logged = Promise<Void>()
 
-  /// Tells a registry's logger, unless it was told to one before, or nothing is lost.
+  /// Logs losses, once per process.
   static func logOnce(to registry: InterceptorRegistry) {
-    let isFirst = isLogged.withLock { isLogged in
-      defer { isLogged = true }
-      return !isLogged
-    }
     let report = InterceptorRegistry.interceptionReport
-    if isFirst, !report.canIntercept || !report.losses.isEmpty { registry.complain("\(report)") }
+    guard !report.canIntercept || !report.losses.isEmpty, logged.settle(.success(())) else { return }
+    registry.complain("\(report)")
   }
 }
 
@@ -70,21 +68,21 @@ extension InterceptorRegistry {
   /// guard InterceptorRegistry.canIntercept else { fatalError("pin the toolchain, or update Waylay") }
   /// ```
   ///
-  /// The short form of ``interceptionReport``, which names what is lost where not all is as expected.
+  /// The short form of ``interceptionReport``, which names the losses.
   public static var canIntercept: Bool { interceptionReport.canIntercept }
 
-  /// What can be intercepted with this version of Foundation.
+  /// The state of interception with this version of Foundation.
   ///
-  /// On Linux a chain needs things of a task that are not public. Where they are stored in another way than expected,
-  /// they are found by reflection; where they are gone, the report says what goes with them. The first registry that is
-  /// installed logs the losses, once. What only a task of a session shows is known after the first load. Direct loads
-  /// need none of it. Nothing is ever lost on Apple platforms.
+  /// On Linux a chain needs properties of a task that are not public. If they are stored in another way than expected,
+  /// reflection finds them; if they are missing, the report names the losses. They are logged once per process. Some are
+  /// known only after the first load of a session. Direct loads need none of these properties. On Apple platforms
+  /// nothing is lost.
   public static var interceptionReport: InterceptionReport { PlatformClient.report }
 
   /// A protocol class for `configuration.protocolClasses`, for code that sets them itself.
   ///
-  /// Each read makes an installation with its own class, which uses the registry's own configuration for what the
-  /// loading system hides (cookies, additional header fields, timeouts). Prefer `configuration.intercepted(by:)`, which
+  /// Each read makes an installation with its own class, which uses the registry's own configuration for settings
+  /// that the loading system hides (cookies, additional header fields, timeouts). Prefer `configuration.intercepted(by:)`, which
   /// uses the session's configuration.
   public var protocolClass: URLProtocol.Type {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
@@ -95,7 +93,7 @@ extension InterceptorRegistry {
   fileprivate func protocolClass(for configuration: URLSessionConfiguration) -> URLProtocol.Type {
     let key = LoadContext(configuration).additionalFields
     if PlatformClient.knowsSession, let known = state.withLock({ $0.classes[key] }) { return known }
-    // The installation keeps the configuration itself, so that what is set on it from now on counts.
+    // The installation retains the configuration itself, so that later changes of it count.
     let made = makeProtocolClass(configuration: configuration, followsSessions: true)
     if PlatformClient.knowsSession { state.withLock { $0.classes[key] = made } }
     return made
@@ -150,13 +148,13 @@ extension InterceptorRegistry {
 
   /// Sends requests of sessions that exist already through the registry's chains.
   ///
-  /// On Linux the sessions have no `urlCache` from now on: a lookup would take the question whose a request is to
-  /// another thread (platform facts P22, P24).
+  /// On Linux the call removes the `urlCache` of the sessions: with a cache, `canInit` would be called on another thread
+  /// (platform facts P22, P24).
   ///
-  /// - Parameter isOurs: Asked of each request, in the code that makes it where the platform does so (P7), else on any
-  ///   thread. A request that is not ours goes its way as if this call had not been.
-  /// - Returns: What undoes it, and whether it holds for each of the sessions: on Apple platforms it can for
-  ///   `URLSession.shared` alone.
+  /// - Parameter isOurs: Called for each request: on Linux in the code that makes the request (P7), on Apple platforms on
+  ///   any thread. The loading system handles a request that is not ours.
+  /// - Returns: The interception, and whether all of the sessions are intercepted: on Apple platforms only
+  ///   `URLSession.shared` can be.
   package func intercept(
     _ sessions: [URLSession], where isOurs: @escaping @Sendable (URLRequest) -> Bool
   ) -> (interception: SharedSessionInterception, isComplete: Bool) {

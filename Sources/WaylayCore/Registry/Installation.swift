@@ -68,7 +68,7 @@ final class Installation: Sendable {
 
   /// The context of a load and the transports of its session: an app may have changed or copied the configuration
   /// between two sessions, and several configurations may share this installation.
-  func settings(of session: URLSession) -> (context: LoadContext, transports: Transports) {
+  func settings(of session: URLSession) -> (context: LoadContext, transports: Transports?) {
     guard core.followsSessions else { return (context, core.transports) }
     let key = ObjectIdentifier(session)
     func known(in state: State) -> Session? {
@@ -104,7 +104,7 @@ final class Installation: Sendable {
       if !isUsed { state.spare = transports }
       return isUsed
     }
-    if !isUsed { transports.rest() }
+    if !isUsed { PlatformTransport.rest(transports.state.withLock { $0.transport }) }
   }
 
   fileprivate struct Session {
@@ -127,7 +127,7 @@ final class Installation: Sendable {
 extension Installation {
   /// The transports of the sessions that were made from one configuration.
   final class Transports: Sendable {
-    private struct State {
+    fileprivate struct State {
       var transport: (any Transport)?
       /// For schemes other than `http` and `https`, which the system may support.
       var session: URLSessionTransport?
@@ -135,7 +135,7 @@ extension Installation {
     }
 
     fileprivate let configuration: Locked<URLSessionConfiguration>
-    private let state = Locked(State())
+    fileprivate let state = Locked(State())
     /// The array of protocol classes, whose storage identifies the configuration: copies and sessions share it, and
     /// `intercepted(by:)` makes a new one each time. Retained so that its address is not reused.
     private let classes: [AnyClass]
@@ -188,8 +188,6 @@ extension Installation {
     }
 
     fileprivate var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
-
-    func rest() { PlatformTransport.rest(state.withLock { $0.transport }) }
 
     func invalidate() {
       let (transport, session) = state.withLock { state in

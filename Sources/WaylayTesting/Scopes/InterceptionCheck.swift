@@ -1,36 +1,32 @@
 import Dispatch
 
-/// Whether the loading system asks the mocks of scopes: found out once per process and kind of session.
+/// Verifies that scopes intercept their sessions, once per process and kind of session.
 struct InterceptionCheck: Sendable {
   static let shared = InterceptionCheck()
 
-  private let results = Locked<[Bool: Task<WaylayError?, Never>]>([:])
+  private let results = Locked<[Bool: Task<Void, any Error>]>([:])
   var verify: @Sendable (URLSession) async throws -> Void = { try await $0.verifyInterception() }
 
-  /// Throws what is wrong with the sessions of a scope that has begun.
+  /// Throws if a session of a scope that has begun is not intercepted.
   func callAsFunction(_ scope: MockScope) async throws {
     for session in [scope.session] + scope.hardWired.sessions.filter({ $0 === URLSession.shared }) {
+      let isShared = session === URLSession.shared
       let task = results.withLock { results in
-        let kind = session === URLSession.shared
-        if let known = results[kind] { return known }
-        // Detached: it is the process's, and not to be cancelled with the first test.
-        let task = Task.detached { [verify] () -> WaylayError? in
-          do { try await verify(session) } catch { return error as? WaylayError }
-          return nil
-        }
-        results[kind] = task
+        // Detached: the first test must not cancel the task, which is for all tests of the process.
+        let task = results[isShared] ?? Task.detached { [verify] in try await verify(session) }
+        results[isShared] = task
         return task
       }
-      if let problem = await task.value { throw problem }
+      try await task.value
     }
   }
 
-  /// Reports it in a test that cannot be kept from running.
+  /// Reports the failure in a test that cannot be prevented from running.
   func report(_ scope: MockScope) async {
     do { try await self(scope) } catch { IssueReport.report("\(error)", at: scope.mock.location) }
   }
 
-  /// The same for code that cannot wait.
+  /// The same for synchronous code.
   func reportAtOnce(_ scope: MockScope) {
     let isDone = DispatchSemaphore(value: 0)
     Task.detached {

@@ -25,11 +25,14 @@
     }
 
     /// What the app gives its request for a body.
-    enum Body: Sendable, CaseIterable {
+    enum Body: Sendable {
       /// Data, or a stream whose length it says: something the session could send twice.
       case data, measured
-      /// A stream without a length, one that fails, and one that says the wrong length.
-      case stream, failing, wrong
+      /// A stream without a length, one that fails, one that says the wrong length, and one that says a length too large
+      /// for memory.
+      case stream, failing, wrong, large
+
+      static let small: [Body] = [.data, .measured, .stream, .failing, .wrong]
     }
 
     /// Whether the body can be sent twice: its length is known, or its end was found near.
@@ -52,8 +55,9 @@
       kind = number % 100 == 50 ? .flood : Kind.common.randomElement(using: &random) ?? .whole
       count = Int.random(in: 1...4, using: &random)
       session = Int.random(in: 0..<ModelRun.sessions, using: &random)
-      body = Body.allCases.randomElement(using: &random) ?? .data
-      length = Int.random(in: 1...200_000, using: &random)
+      let body = number % 20 == 7 ? .large : Body.small.randomElement(using: &random) ?? .data
+      self.body = body
+      length = Int.random(in: 1...200_000, using: &random) + (body == .large ? 4 << 20 : 0)
       hops = kind == .upload ? Int.random(in: 0...2, using: &random) : 0
       lost = kind == .upload && Int.random(in: 0..<3, using: &random) == 0 ? 1 : 0
     }
@@ -77,11 +81,11 @@
       if body == .failing || body == .wrong { request.setValue("1", forHTTPHeaderField: "X-Broken") }
       switch body {
       case .data: request.httpBody = bytes
-      case .measured, .stream: request.httpBodyStream = InputStream(data: bytes)
+      case .measured, .stream, .large: request.httpBodyStream = InputStream(data: bytes)
       case .failing: request.httpBodyStream = FailingInput(after: length)
       case .wrong: request.httpBodyStream = InputStream(data: bytes)
       }
-      if body == .measured { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+      if body == .measured || body == .large { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
       if body == .wrong {
         request.setValue("\(length + (length % 2 == 0 ? 1 : -1))", forHTTPHeaderField: "Content-Length")
       }

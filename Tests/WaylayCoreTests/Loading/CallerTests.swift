@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
 
-  @testable import WaylayCore
+  @testable @_spi(Benchmarks) import WaylayCore
 
   /// How the caller of an `async` function learns that its task has ended (P27, P34).
   @Suite("The caller of an async function", .timeLimit(.minutes(20)))

@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
 
-  @testable import WaylayCore
+  @testable @_spi(Benchmarks) import WaylayCore
 
   /// A version of Swift, and of the Foundation that comes with it.
   struct SwiftVersion: Comparable, CustomStringConvertible {

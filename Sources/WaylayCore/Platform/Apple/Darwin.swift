@@ -5,7 +5,7 @@
   // All that needs Apple's own classes, and so cannot be run on Linux: the rest of this folder runs there against a
   // model of Apple's loading system, which has a twin of this file. Type-checked by `Scripts/apple.sh`.
 
-  /// What a protocol class of ours is on Apple platforms: the initialiser is inherited, because it is not `required`
+  /// The base class of Waylay's protocol classes on Apple platforms. It inherits the initialiser, which is not `required`
   /// here.
   class PlatformProtocol: URLProtocol {
     /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it
@@ -132,7 +132,7 @@
       guard SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
         let item = (items as? [[String: Any]])?.first, let identity = item[kSecImportItemIdentity as String]
       else { return nil }
-      // That it is an identity is what the key says; a conditional cast to a type of Core Foundation always succeeds.
+      // The key guarantees an identity; a conditional cast to a type of Core Foundation always succeeds.
       return URLCredential(identity: identity as! SecIdentity, certificates: nil, persistence: .forSession)
     }
   }

@@ -5,7 +5,7 @@
     /// The URL the app asked for, when `request` is a later hop.
     static func origin(of request: URLRequest) -> URL? { RedirectTag.origin(of: request) }
 
-    /// What the request's tag says, if it carries one.
+    /// The lineage of the request's tag, if it has one.
     static func lineage(of request: URLRequest) -> Lineage? {
       (RequestProperty.value(key, of: request) as? String).flatMap { parse($0)?.lineage }
     }
@@ -35,8 +35,8 @@
     static func document(of url: URL) -> URL? { url }
   }
 
-  /// What a redirect hands on to the next protocol object: in properties of its request, and by the task, because an app
-  /// may follow with a request of its own.
+  /// The values that a redirect passes to the next protocol object. They are properties of its request, and are also
+  /// stored by task, because an app may follow with another request.
   enum RedirectTag {
     private static let hopKey = "waylay.hop"
     private static let idKey = "waylay.id"
@@ -78,7 +78,7 @@
       return RequestProperty.setting(properties, in: request)
     }
 
-    /// The request of a new protocol object, with what the last redirect of its task has handed on.
+    /// The request of a new protocol object, with the values of the last redirect of its task.
     static func restored(_ request: URLRequest, of owner: (any AnyObject & Sendable)?) -> URLRequest {
       guard let owner, let trail = trails.withLock({ $0[ObjectIdentifier(owner)] }), trail.owner === owner else {
         return request

@@ -7,8 +7,7 @@
   // redirects and challenges, one response, any number of data, one end; nothing after `stopLoading`.
   // https://developer.apple.com/library/archive/samplecode/CustomHTTPProtocol/Listings/Read_Me_About_CustomHTTPProtocol_txt.html
 
-  /// The loading system's side of one load, on Apple platforms: where its client may be called, what it may be told,
-  /// and what its task is.
+  /// The loading system's side of one load, on Apple platforms: its client, the thread of the client, and its task.
   ///
   /// Unchecked: the protocol object and `questions` are used on the client's thread only.
   final class PlatformClient: @unchecked Sendable {
@@ -34,8 +33,7 @@
     let isDownload = false
     /// A protocol class cannot tell: the body is always a stream in the request.
     let isUpload = false
-    /// The request, with what the redirects have handed on that led here, each through a protocol object of its own
-    /// (rule 4).
+    /// The request, with the values of earlier redirects, each of which had another protocol object (rule 4).
     let request: URLRequest
     let hop: Int
     let id: InterceptedRequest.ID
@@ -113,14 +111,14 @@
       loader.client?.urlProtocol(loader, didFailWithError: URLError(presenting: error, url: loader.request.url))
     }
 
-    /// What the loading system counts by itself.
+    /// No-ops: the loading system counts by itself.
     func expect(_ length: Int64?) {}
     func received(_ chunk: Data) {}
     func collect() {}
 
     // MARK: From anywhere
 
-    /// A suspended task keeps its protocol object running here; the loading system holds back what it is told.
+    /// A suspended task does not stop its protocol object here; the loading system delays the events.
     var isSuspended: Bool { false }
 
     /// `stopLoading` was called: the client must not be called any more.
@@ -134,7 +132,7 @@
     /// The same for the last time.
     func conclude(_ work: @escaping @Sendable () -> Void) { schedule(work) }
 
-    /// Whether nobody is told before all of the response is there: it is not known here.
+    /// Whether the app gets the response in one piece at its end: unknown here.
     let tellsAtOnce = false
 
     // MARK: On the client's thread
@@ -190,7 +188,7 @@
       return challenges
     }
 
-    /// Asks the app what to do about a challenge, from anywhere.
+    /// Forwards a challenge to the app, from any thread.
     func forward(_ challenge: URLAuthenticationChallenge, _ completion: @escaping ChallengeForwarder.Completion) {
       schedule {
         guard !self.isCancelled else { return completion(.cancelAuthenticationChallenge, nil) }
@@ -214,20 +212,14 @@
       var request = request
       // One that makes a GET of another method goes without the body.
       if request.httpMethod == loader.request.httpMethod, !body.isEmpty {
-        if let reader = body.consumedBy {
-          throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body")
-        }
-        if body.inMemory == nil {
-          guard !hasReadAhead else {
-            throw MessageBody.consumed(by: "the search for its end", wantedBy: "a redirect that keeps the body")
-          }
-          request.httpBodyStream = loader.request.httpBodyStream
-        }
+        let reader = body.consumedBy ?? (hasReadAhead && body.inMemory == nil ? "the search for its end" : nil)
+        if let reader { throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body") }
+        if body.inMemory == nil { request.httpBodyStream = loader.request.httpBodyStream }
         if let length = body.length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
       }
       let (held, hold) = RequestHold.on(
         RedirectTag.tagged(request, hop: hop + 1, id: id, from: self.request, of: loader.owner))
-      throw ClientRedirect(held, response) { try await self.untilRefused(hold) }
+      throw ClientRedirect(request: Locked(held), response: response) { try await self.untilRefused(hold) }
     }
 
     /// Waits until the app must have refused a redirect: no call says so, but an object whose redirect is followed is
@@ -235,7 +227,7 @@
     ///
     /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450). One
     /// that comes before the loading system has stopped the object may be taken in place of the redirect (OHHTTPStubs
-    /// issue 230). An app that thinks about a redirect has its request: one who has refused lets go of it. So the object
+    /// issue 230). An app retains the request of a redirect until it has decided. So the object
     /// waits until the request is released, and a second besides; where it is kept, for the request's own timeout.
     private func untilRefused(_ hold: RequestHold) async throws {
       var seconds = 0.0

@@ -2,33 +2,23 @@
   import Dispatch
   import Foundation
 
-  extension InterceptorRegistry {
-    /// Takes for granted whether cancelling a task waits for the loading system's queue; `nil` for what is safe in
-    /// either case.
-    @_spi(Benchmarks) public static func assume(cancellationWaits waits: Bool?) {
-      Cancellation.assume(waits.map { $0 ? .waits : .returns })
-    }
-  }
-
-  /// What `URLSessionTask.cancel()` does about the work queue. It is a question to the library in the process, about
-  /// which the compiler knows nothing.
-  enum Cancellation: Sendable {
+  /// Whether `URLSessionTask.cancel()` waits for the work queue. The library in the process decides it, which may be of
+  /// another version than the compiler.
+  @_spi(Benchmarks) public enum Cancellation: Sendable {
     /// It waits for the queue: called on it, it ends the process (P27).
     case waits
     /// It returns at once.
     case returns
 
     private static let answer = Locked<Cancellation?>(nil)
-    private static let asked: Void = probe { found in answer.withLock { $0 = $0 ?? found } }
+    /// Reading it finds the answer, once per process, without a wait.
+    static let asked: Void = probe { found in answer.withLock { $0 = $0 ?? found } }
 
     /// `nil` until it is known.
     static var current: Cancellation? { answer.withLock { $0 } }
 
-    /// Sets the answer, for tests and measurements.
-    static func assume(_ assumed: Cancellation?) { answer.withLock { $0 = assumed } }
-
-    /// Finds the answer, once per process, without a wait.
-    static func find() { asked }
+    /// Sets the answer, for tests and measurements; `nil` for unknown, which is safe in either case.
+    @_spi(Benchmarks) public static func assume(_ assumed: Cancellation?) { answer.withLock { $0 = assumed } }
 
     static func probe(_ tell: @escaping @Sendable (Cancellation) -> Void) {
       // Of no session, and of a kind for which no protocol class is looked for: cancelling it has no other effect.
@@ -47,20 +37,13 @@
       _ tell: @escaping @Sendable (Cancellation) -> Void
     ) {
       queue.suspend()
-      let isTold = Locked(false)
-      let tellFirst: @Sendable (Cancellation) -> Void = { answer in
-        let isFirst = isTold.withLock { isTold in
-          defer { isTold = true }
-          return !isTold
-        }
-        if isFirst { tell(answer) }
-      }
+      let first = Promise<Void>()
       Thread.detachNewThread {
         cancel()
-        tellFirst(.returns)
+        if first.settle(.success(())) { tell(.returns) }
       }
       DispatchQueue.global().asyncAfter(deadline: .now() + time) {
-        tellFirst(.waits)
+        if first.settle(.success(())) { tell(.waits) }
         // Dispatch ends the process when a suspended queue is released.
         queue.resume()
       }

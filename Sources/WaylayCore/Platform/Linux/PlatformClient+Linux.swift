@@ -3,8 +3,7 @@
   import Dispatch
   import Foundation
 
-  /// The loading system's side of one load, on Linux: where its client may be called, what it may be told, and what its
-  /// task is.
+  /// The loading system's side of one load, on Linux: its client, the queue of the client, and its task.
   ///
   /// Unchecked: the protocol object and its task are used on the task's work queue only (P1), except for `state`, which
   /// Foundation guards.
@@ -25,12 +24,12 @@
     let isDownload: Bool
     /// Whether the task has the body, rather than its request.
     let isUpload: Bool
-    /// Who is told about the task.
+    /// The receiver of the task's events.
     let listener: TaskInternals.Listener
     let meter: TaskMeter
     /// The app has been told of all there is; on the work queue.
     private var isTold = false
-    /// The caller of an `async` function, if it is told all in one.
+    /// The caller of an `async` function without a delegate.
     private let caller: TaskCaller?
     /// The file of a download, until it is the app's.
     private var downloaded: DownloadFile?
@@ -40,11 +39,11 @@
     /// The response, when the loading system must not look at it too closely (P14).
     private var guarded: ChallengeProofResponse?
 
-    /// What it needs to know of a task and cannot read or write.
+    /// The properties of a task that are missing.
     static var report: InterceptionReport { TaskInternals.report }
 
     /// Before the first load.
-    static func prepare() { Cancellation.find() }
+    static func prepare() { Cancellation.asked }
 
     /// Responses may be given inside `startLoading`, which runs on the work queue (P2).
     static let canRespondInline = true
@@ -56,7 +55,7 @@
     /// A session puts its storage's cookies into a request when it makes the task.
     static let sessionAddsCookies = true
 
-    /// The inner session is told to leave challenges alone (P14): they are answered by the load.
+    /// The inner session answers no challenges (P14): the load does.
     static let transportAnswersChallenges = false
 
     /// The settings are those of the session, whatever class it asks.
@@ -66,7 +65,7 @@
     let hop = 0
     let id = InterceptedRequest.ID.next()
 
-    /// Learns what the load needs to know of its task; inside `startLoading`.
+    /// Reads the task; inside `startLoading`.
     init(_ loader: InterceptingProtocol, in installation: Installation) throws {
       guard let task = loader.task else {
         throw WaylayError(.foundationChanged, "the loading system started a load without a task: update Waylay.")
@@ -104,8 +103,7 @@
         listener = found ?? .handler
         reportsChunks = false
       }
-      let settings = installation.settings(of: session)
-      (context, transports) = (settings.context, settings.transports)
+      (context, transports) = installation.settings(of: session)
     }
 
     /// Calls `body` once a session is released, and all its tasks; never, where Foundation is not as expected.
@@ -118,8 +116,8 @@
       waylay_curl_is_main_thread() ? Task(operation: work) : Task.immediate(operation: work)
     }
 
-    /// Runs what may use the loading system where that is safe: never on the queue that all sessions share, where
-    /// making, resuming or cancelling any session's task ends the process (P18, P22).
+    /// Runs code that may use the loading system, off the queue that all sessions share: on it, making, resuming or
+    /// cancelling any session's task ends the process (P18, P22).
     static func leavingQueue(_ work: @escaping @Sendable () -> Void) {
       DispatchQueue.global().async(execute: work)
     }
@@ -162,11 +160,11 @@
       workQueue.async(execute: work)
     }
 
-    /// Whether nobody is told before all of the response is there.
+    /// Whether the app gets the response in one piece at its end.
     var tellsAtOnce: Bool { caller != nil && !isDownload }
 
-    /// Runs `work` where the client may be called, for the last time: from the chain's own thread, which waits for it if
-    /// that saves others from it.
+    /// Runs the last `work` of a load where the client may be called. For a caller of an `async` function the chain's own
+    /// thread waits for the queue, and then resumes the caller, which saves a change of threads.
     func conclude(_ work: @escaping @Sendable () -> Void) {
       guard let caller else { return schedule(work) }
       let resume = workQueue.sync {
@@ -203,7 +201,7 @@
     }
 
     private func finish() {
-      // Before the last word, because what is told later would come after it.
+      // Before the terminal call: a later call would come after the end.
       tell(isLast: true)
       let file = downloaded
       downloaded = nil
@@ -234,12 +232,12 @@
     }
   }
 
-  /// What the app is told of a load while it runs, beside what the loading system tells it: how far uploads and
-  /// downloads are, and what the response to an `async` call with a delegate consists of (P25).
+  /// The events that the loading system does not report: the progress of uploads and downloads, and the body's chunks
+  /// for the delegate of an `async` call (P25).
   extension PlatformClient {
     // MARK: From the load
 
-    /// The head is there, and this is the length of what follows.
+    /// The head has arrived, with this length of the body.
     func expect(_ length: Int64?) {
       meter.willReceive(length)
     }
@@ -263,9 +261,9 @@
 
     // MARK: On the work queue
 
-    /// Tells the task's `progress`, then the delegate. What came meanwhile is told in one.
+    /// Updates the task's `progress`, then calls the delegate, once for all news.
     ///
-    /// - Parameter isLast: Whether all of the response has come: progress is complete then, of nothing at all, too.
+    /// - Parameter isLast: Whether the response is complete. Progress is complete then, even of an empty body.
     func tell(isLast: Bool = false) {
       let task = task
       guard !isTold, task.state == .running || task.state == .suspended else { return }
@@ -294,12 +292,11 @@
       }
     }
 
-    /// The file of a download is the app's for as long as it is being told of it. What an `async` call returns is the
-    /// caller's for good.
+    /// Leaves the file of a download to the app until its delegate or handler returns; that of an `async` call for good.
     func handOver(_ file: DownloadFile) {
       if case .caller = listener { return file.keep() }
       let queue = session.delegateQueue
-      // Behind what the loading system has just put there; a queue of several threads has to wait for that.
+      // After the loading system's operation; on a queue of several threads, a barrier waits for it.
       if queue.maxConcurrentOperationCount == 1 {
         queue.addOperation { file.remove() }
       } else {
@@ -320,8 +317,8 @@
       if case .caller(let delegate) = listener { delegate as? any URLSessionDataDelegate } else { nil }
     }
 
-    /// Who is told about progress: nobody, when there is a completion handler. Of a download the session's delegate, who
-    /// is given the file, whatever delegate the task has.
+    /// The receiver of progress; `nil` for a completion handler. For a download it is the session's delegate, which gets
+    /// the file, even if the task has a delegate.
     private var progressDelegate: (any URLSessionTaskDelegate)? {
       switch listener {
       case .delegate: isDownload ? session.delegate as? any URLSessionTaskDelegate : task.delegate
@@ -335,27 +332,27 @@
     }
   }
 
-  /// What has been sent and received of a task's bodies, as the app is told it.
+  /// The progress of a task's bodies, as the app sees it.
   ///
-  /// A body that is sent a second time, after a redirect or by a retry, counts from where the first time came to: more
-  /// than was announced is never reported.
+  /// If a body is sent again, after a redirect or by a retry, only bytes beyond the first attempt's count: more than was
+  /// announced is never reported.
   struct TaskMeter: Sendable {
-    /// What the app has not been told yet, and the totals it leads to.
+    /// The unreported progress, and the totals including it.
     struct News: Equatable {
       var sent: Int64 = 0
       var received: Int64 = 0
       var totalSent: Int64 = 0
       var totalReceived: Int64 = 0
-      /// `nil` where nobody knows.
+      /// `nil` if unknown.
       var expectedToSend: Int64?
       var expectedToReceive: Int64?
 
-      /// What `URLSession` says of a length that is not known.
+      /// `URLSession`'s value for an unknown length.
       static let unknown: Int64 = -1
 
-      /// Bytes of both bodies together; unknown for as long as neither has a length. One that has none, or has more
-      /// than was announced, is as long as what has come of it: fractions of Foundation's `Progress` overflow where a
-      /// part is more than all.
+      /// The number of bytes of both bodies; unknown if neither has a length. A body without a length, or with more bytes
+      /// than announced, counts with the bytes so far: fractions of Foundation's `Progress` overflow if the completed
+      /// count exceeds the total.
       var total: Int64 {
         guard max(expectedToSend ?? 0, expectedToReceive ?? 0) > 0 else { return Self.unknown }
         return max(expectedToSend ?? 0, totalSent).saturating(adding: max(expectedToReceive ?? 0, totalReceived))
@@ -366,8 +363,13 @@
 
     fileprivate struct State {
       var news = News()
-      /// Somebody is on the way to tell.
+      /// Whether a report is scheduled.
       var isUnderWay = false
+
+      mutating func send() -> Bool {
+        defer { isUnderWay = true }
+        return !isUnderWay
+      }
     }
 
     private let state: Locked<State>
@@ -384,7 +386,7 @@
 
     /// A transport has sent so many bytes of the body, from its beginning.
     ///
-    /// - Returns: Whether somebody should be sent to tell.
+    /// - Returns: Whether to schedule a report.
     func sent(_ total: Int64) -> Bool {
       state.withLock { state in
         let total = min(total, state.news.expectedToSend ?? .max)
@@ -416,7 +418,7 @@
       }
     }
 
-    /// What is to be told, which counts as told from now on.
+    /// Returns the news, and marks them as reported.
     func take() -> News {
       state.withLock { state in
         state.isUnderWay = false
@@ -429,30 +431,23 @@
     }
   }
 
-  extension TaskMeter.State {
-    mutating func send() -> Bool {
-      defer { isUnderWay = true }
-      return !isUnderWay
-    }
-  }
-
-  /// What Foundation's own protocols write down about a task, and a protocol class of others cannot: its error, where
-  /// redirects have led, and how many bytes there were (P33).
+  /// The properties of a task that only Foundation's own protocols can set: its error, its current request, and its
+  /// counts of bytes (P33).
   ///
-  /// The properties have internal setters; they are written where they are stored, on the queues on which Foundation
-  /// does it. Checked once per process by what the public getters say then. When anything is not as expected nothing is
-  /// written, and they stay as they were.
+  /// Their setters are internal, so they are written where they are stored, on the same queues as in Foundation. The
+  /// public getters check it once per process. If a value is not as expected, nothing is written.
   struct TaskRecord: Sendable {
-    private let error: StoredProperty<(any Error)?>
-    private let currentRequest: StoredProperty<URLRequest?>
-    private let received: StoredProperty<Int64>
-    private let sent: StoredProperty<Int64>
-    private let expectedToReceive: StoredProperty<Int64>
-    private let expectedToSend: StoredProperty<Int64>
+    private let error = StoredProperty<(any Error)?>("error")
+    private let currentRequest = StoredProperty<URLRequest?>("_currentRequest")
+    private let received = StoredProperty<Int64>("_countOfBytesReceived")
+    private let sent = StoredProperty<Int64>("_countOfBytesSent")
+    private let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive")
+    private let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend")
 
     /// `nil` when this version of Foundation keeps them in another way.
     static let known: TaskRecord? = {
-      guard let record = TaskRecord() else { return nil }
+      guard storedPlace(of: "syncQ", in: URLSessionTask.self) != nil else { return nil }
+      let record = TaskRecord()
       let probe = URLSessionTask()
       let request = URLRequest(url: URL(fileURLWithPath: "/waylay"))
       record.fail(probe, URLError(.cannotLoadFromNetwork))
@@ -465,45 +460,28 @@
       return isRead ? record : nil
     }()
 
-    private init?() {
-      guard let error = StoredProperty<(any Error)?>("error"),
-        let request = StoredProperty<URLRequest?>("_currentRequest"),
-        let received = StoredProperty<Int64>("_countOfBytesReceived"),
-        let sent = StoredProperty<Int64>("_countOfBytesSent"),
-        let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive"),
-        let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend"),
-        TaskInternals.findsSyncQueue
-      else { return nil }
-      self.error = error
-      currentRequest = request
-      self.received = received
-      self.sent = sent
-      self.expectedToReceive = expectedToReceive
-      self.expectedToSend = expectedToSend
-    }
-
     /// The task has failed; on the work queue.
     func fail(_ task: URLSessionTask, _ error: any Error) {
-      self.error.write(error, into: task)
+      self.error?.write(error, into: task)
     }
 
-    /// The task goes on with another request; from anywhere.
+    /// Sets the task's current request; from any thread.
     func follow(_ task: URLSessionTask, _ request: URLRequest) {
       guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
-      queue.sync { currentRequest.write(request, into: task) }
+      queue.sync { currentRequest?.write(request, into: task) }
     }
 
     /// So many bytes have been sent and received; on the work queue.
     func count(_ task: URLSessionTask, _ news: TaskMeter.News) {
       guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
       queue.sync {
-        sent.write(news.totalSent, into: task)
-        received.write(news.totalReceived, into: task)
+        sent?.write(news.totalSent, into: task)
+        received?.write(news.totalReceived, into: task)
         // These two Foundation does not guard, neither do readers: they are written when they change, which is once in
         // most loads.
         let (toSend, toReceive) = (news.expectedToSend ?? 0, news.expectedToReceive ?? TaskMeter.News.unknown)
-        if task.countOfBytesExpectedToSend != toSend { expectedToSend.write(toSend, into: task) }
-        if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive.write(toReceive, into: task) }
+        if task.countOfBytesExpectedToSend != toSend { expectedToSend?.write(toSend, into: task) }
+        if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive?.write(toReceive, into: task) }
       }
     }
   }

@@ -1,11 +1,11 @@
 #if CORELIBS_FOUNDATION
   import Foundation
 
-  /// What a protocol class of ours is on Linux: the initialiser is `required` here, and may not say `override`.
+  /// The base class of Waylay's protocol classes on Linux, where the initialiser is `required`, without `override`.
   class PlatformProtocol: URLProtocol {
     /// Made where this object was, by the code that resumed the task.
     final var ownership: Installation.Ownership?
-    /// The caller that is told of the task's end; from the beginning of `startLoading` on.
+    /// The caller of the task's `async` function; set at the beginning of `startLoading`.
     final var caller: TaskCaller?
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
@@ -14,7 +14,7 @@
       super.init(request: request, cachedResponse: cachedResponse, client: client)
     }
 
-    /// Keeps what `canInit` found out for the object that is made next.
+    /// Keeps the result of `canInit` for the object that is made next.
     final class func keep(_ ownership: Installation.Ownership) { PendingOwnership.keep(ownership) }
   }
 
@@ -51,7 +51,7 @@
     /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
     static func origin(of request: URLRequest) -> URL? { nil }
 
-    /// What the request's tag says, if it carries one.
+    /// The lineage of the request's tag, if it has one.
     static func lineage(of request: URLRequest) -> Lineage? {
       guard let url = request.mainDocumentURL else { return nil }
       return parse(url.absoluteString)?.lineage
@@ -78,17 +78,17 @@
   enum RequestNote {
     private static let scheme = "waylay-note"
 
-    /// A URL with the note as its path and the app's own main document as its query.
-    private static func parts(_ url: URL?) -> URLComponents? {
+    /// The query of a URL that carries a note: the note, and the main document that the app set.
+    private static func items(of url: URL?) -> [URLQueryItem]? {
       guard let url, url.scheme == scheme else { return nil }
-      return URLComponents(url: url, resolvingAgainstBaseURL: false)
+      return URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems
     }
 
     static func read(from request: URLRequest) -> String? {
       guard request.mainDocumentURL != nil else { return nil }
       var request = request
       RequestTag.strip(&request)
-      return parts(request.mainDocumentURL)?.queryItems?.first?.value
+      return items(of: request.mainDocumentURL)?.first?.value
     }
 
     static func write(_ note: String?, to request: inout URLRequest) {
@@ -107,8 +107,8 @@
 
     /// The app's own main document.
     static func document(of url: URL) -> URL? {
-      guard let parts = parts(url) else { return url }
-      return parts.queryItems?.last?.value.flatMap { URL(string: $0) }
+      guard let items = items(of: url) else { return url }
+      return items.last?.value.flatMap { URL(string: $0) }
     }
   }
 

@@ -36,8 +36,8 @@
     /// The bytes of `bytes(for:)`, by the name that they have on Apple platforms.
     public typealias AsyncBytes = MessageBody.Bytes
 
-    /// Loads a request through the registry of this session, and returns its bytes as they arrive: what Foundation on
-    /// Linux does not have.
+    /// Loads a request through the registry of this session, and returns its bytes as they arrive. Foundation on Linux has
+    /// no such function.
     ///
     /// ```swift
     /// let (bytes, _) = try await session.bytes(from: url)
@@ -47,8 +47,8 @@
     /// Cookies, header fields and timeouts are the session's. It is a direct load: there is no task, and the session's
     /// delegate is not asked.
     ///
-    /// - Throws: `WaylayError.notIntercepted` for a session that no registry intercepts; else what
-    ///   ``InterceptorRegistry/load(_:body:)`` throws.
+    /// - Throws: `WaylayError.notIntercepted` for a session that no registry intercepts; otherwise the
+    ///   errors of ``InterceptorRegistry/load(_:body:)``.
     public func bytes(for request: URLRequest) async throws -> (AsyncBytes, URLResponse) {
       guard let ours = configuration.protocolClasses?.lazy.compactMap({ $0 as? InterceptingProtocol.Type }).first else {
         throw InterceptionProbe.notIntercepted("its configuration has no protocol class of Waylay")
@@ -66,9 +66,9 @@
     }
   }
 
-  /// Tells when a session is gone: nobody is told by the session itself, unless it was invalidated and has a delegate.
+  /// Calls listeners when a session is released. The session itself reports only its invalidation, to its delegate.
   ///
-  /// What hangs on the session's work queue goes with it, and that goes with the session and the last of its tasks.
+  /// The object is a specific value of the session's work queue, which is released after the session and its tasks.
   final class SessionEnd: Sendable {
     private let listeners = Locked<[@Sendable () -> Void]>([])
 

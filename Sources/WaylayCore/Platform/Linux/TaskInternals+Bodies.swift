@@ -6,7 +6,7 @@
     /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be
     /// asked for a stream.
     static func uploadBody(of task: URLSessionTask) throws -> MessageBody? {
-      let value = try property("knownBody", at: bodyPosition, of: task) as Any
+      let value = try property("knownBody", of: task) as Any
       guard let body = Mirror(reflecting: value).children.first?.value else { return nil }
       guard let known = Mirror(reflecting: body).children.first, let label = known.label else { return .empty }
       switch (label, known.value) {
@@ -19,10 +19,10 @@
 
     /// Whether a download task can be given its file: found out once, on an object that belongs to no task.
     static let servesDownloads: Bool = {
-      guard let url = URL(string: "http://example.com/"), let table = propertyTable else { return false }
+      guard let url = URL(string: "http://example.com/") else { return false }
       let probe = URLProtocol(request: URLRequest(url: url), cachedResponse: nil, client: nil)
       let file = URL(fileURLWithPath: "/waylay")
-      return table.write(file, into: probe) && downloadedFile(of: probe) == file
+      return write(file, into: probe) && downloadedFile(of: probe) == file
     }()
 
     /// Hands over the file of a download, which the loading system takes from the protocol object at its end (P28).
@@ -30,12 +30,10 @@
     /// The property is not public, and its exported setter ends the process; so it is written where it is stored, once
     /// ``servesDownloads`` has shown that it is there. Call it on the work queue, where the loading system reads it.
     static func setDownloadedFile(_ file: URL, of loader: URLProtocol) throws {
-      guard servesDownloads, propertyTable?.write(file, into: loader) == true else {
-        throw changed("URLProtocol.properties")
-      }
+      guard servesDownloads, write(file, into: loader) else { throw changed("URLProtocol.properties") }
     }
 
-    /// What the loading system will hand to the app.
+    /// The file that the loading system will pass to the app.
     static func downloadedFile(of loader: URLProtocol) -> URL? {
       let table = child("properties", at: level(of: URLProtocol.self, in: loader)) as? any DictionaryByName
       return table?.value(named: fileKey) as? URL
@@ -43,25 +41,14 @@
 
     private static let fileKey = "temporaryFileURL"
 
-    /// Where a protocol object keeps what the loading system wants of it.
-    private struct PropertyTable: Sendable {
-      let offset: Int
-      /// Unsafe in name only: a type is a constant.
-      nonisolated(unsafe) let type: any DictionaryByName.Type
+    /// The place of the table in which a protocol object stores values for the loading system.
+    private static let properties = storedPlace(of: "properties", in: URLProtocol.self)
 
-      func write(_ file: URL, into loader: URLProtocol) -> Bool {
-        // The loader is alive for as long as this call, and nobody else is on the queue that its properties are used
-        // on.
-        type.set(file, named: fileKey, at: Unmanaged.passUnretained(loader).toOpaque() + offset)
-      }
+    private static func write(_ file: URL, into loader: URLProtocol) -> Bool {
+      guard let properties, let table = properties.type as? any DictionaryByName.Type else { return false }
+      // The loader is alive during this call, and no other thread is on the queue on which its properties are used.
+      return table.set(file, named: fileKey, at: Unmanaged.passUnretained(loader).toOpaque() + properties.offset)
     }
-
-    private static let propertyTable: PropertyTable? = {
-      guard let (offset, type) = storedPlace(of: "properties", in: URLProtocol.self),
-        let type = type as? any DictionaryByName.Type
-      else { return nil }
-      return PropertyTable(offset: offset, type: type)
-    }()
   }
 
   /// A dictionary whose key type cannot be named, but can be made from a text.

@@ -4,7 +4,7 @@
   @_spi(Reflection) import Swift
 
   extension TaskInternals {
-    /// What a class has stored in an object of whatever class beneath it.
+    /// The properties that a class declares, in an object of that class or of a subclass.
     static func level(of type: AnyClass, in object: Any) -> Mirror? {
       var mirror: Mirror? = Mirror(reflecting: object)
       while let level = mirror, level.subjectType != type { mirror = level.superclassMirror }
@@ -15,26 +15,26 @@
       child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
-    /// What is read where it is stored; the rest is reflected upon, which takes microseconds for each property.
+    /// The properties that can be read where they are stored. Reflection finds the others, which takes microseconds for
+    /// each.
     ///
-    /// Names, types and sizes say where something is, and not how: a weak reference looks like any other. So what is
-    /// stored is compared with what reflection says, once per process, on the first task of a session.
+    /// Name, type and size do not show how a property is stored: a weak reference looks like a strong one. So each stored
+    /// value is compared with the result of reflection, once per process, on the first task of a session.
     final class Layout: Sendable {
       let workQueue: StoredProperty<DispatchQueue>?
       let syncQueue: StoredProperty<DispatchQueue>?
-      let session: StoredReference?
+      let sessionOffset: Int?
       let behaviours: TaskBehaviours?
 
       init(of task: URLSessionTask, in session: URLSession?) {
-        workQueue = StoredProperty("workQueue").flatMap {
-          isStored(child("workQueue", ofTask: task) as? DispatchQueue, at: $0.offset, in: task) ? $0 : nil
+        func queue(_ name: String) -> StoredProperty<DispatchQueue>? {
+          guard let place = StoredProperty<DispatchQueue>(name) else { return nil }
+          return isStored(child(name, ofTask: task) as? DispatchQueue, at: place.offset, in: task) ? place : nil
         }
-        syncQueue = StoredProperty("syncQ").flatMap {
-          isStored(child("syncQ", ofTask: task) as? DispatchQueue, at: $0.offset, in: task) ? $0 : nil
-        }
-        let type = "Swift.Optional<FoundationNetworking.URLSessionProtocol>"
-        self.session = StoredReference("session", ofType: type, movedBy: misplacement.withLock { $0 }).flatMap {
-          isStored(session, at: $0.offset, in: task) ? $0 : nil
+        (workQueue, syncQueue) = (queue("workQueue"), queue("syncQ"))
+        let place = storedPlace(of: "session", in: URLSessionTask.self)
+        sessionOffset = place.map { $0.offset + misplacement.withLock { $0 } }.flatMap {
+          isStored(session, at: $0, in: task) ? $0 : nil
         }
         behaviours = session.flatMap { session in
           TaskBehaviours().flatMap {
@@ -43,30 +43,19 @@
         }
       }
 
-      var isComplete: Bool { workQueue != nil && syncQueue != nil && session != nil && behaviours != nil }
+      var isComplete: Bool { workQueue != nil && syncQueue != nil && sessionOffset != nil && behaviours != nil }
     }
 
-    /// Names that are not found, for the test of what is lost without them.
+    /// Names that are treated as missing, for the tests of losses.
     static let renamed = Locked<Set<String>>([])
 
     static let hasFailed = Locked(false)
-    static let workQueuePosition = position(of: "workQueue")
-    static let syncQueuePosition = position(of: "syncQ")
-    static let sessionPosition = position(of: "session")
-    static let bodyPosition = position(of: "knownBody")
 
-    static func position(of name: String) -> Int? {
-      guard !renamed.withLock({ $0.contains(name) }) else { return nil }
-      return Mirror(reflecting: URLSessionTask()).children.enumerated().first { $0.element.label == name }?.offset
-    }
-
-    static func property<Value>(_ name: String, at position: Int?, of task: URLSessionTask) throws -> Value {
-      guard let position, let children = level(of: URLSessionTask.self, in: task)?.children, position < children.count
-      else {
+    /// A property that every load needs.
+    static func property<Value>(_ name: String, of task: URLSessionTask) throws -> Value {
+      guard let child = child(name, ofTask: task), let value = child as? Value else {
         throw changed("URLSessionTask.\(name)")
       }
-      let child = children[children.index(children.startIndex, offsetBy: position)]
-      guard child.label == name, let value = child.value as? Value else { throw changed("URLSessionTask.\(name)") }
       return value
     }
 
@@ -85,8 +74,8 @@
     }
   }
 
-  /// Whether an object has a reference to another one at a place, and nothing else. What is there is compared and not
-  /// followed: of a weak reference, say, it is no address of an object.
+  /// Whether an object stores a strong reference to another one at an offset. The stored word is compared and not
+  /// dereferenced: for a weak reference, for example, it is not the address of an object.
   func isStored(_ object: AnyObject?, at offset: Int, in owner: AnyObject) -> Bool {
     guard let object else { return false }
     return withExtendedLifetime((object, owner)) {
@@ -99,7 +88,7 @@
   func storedPlace(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
     var place: (Int, Any.Type)?
     guard !TaskInternals.renamed.withLock({ $0.contains(name) }) else { return nil }
-    // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
+    // The option for classes; its name is a variable, which strict checks reject.
     _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { candidate, offset, type, _ in
       guard String(cString: candidate) == name else { return true }
       place = (offset, type)

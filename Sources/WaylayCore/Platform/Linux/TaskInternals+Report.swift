@@ -2,17 +2,18 @@
   import Foundation
 
   extension TaskInternals {
-    /// What is known, as far as can be told without a session, and by the loads so far.
+    /// The state without a session, and after the loads so far.
     static var report: InterceptionReport {
-      let isThere = [workQueuePosition, sessionPosition, bodyPosition].allSatisfy { $0 != nil }
-      return InterceptionReport(canIntercept: isThere && !hasFailed.withLock { $0 }, losses: losses)
+      InterceptionReport(canIntercept: findsEssentials && !hasFailed.withLock { $0 }, losses: losses)
     }
 
-    /// What is lost where something that not every load needs is gone.
+    private static let findsEssentials = ["workQueue", "session", "knownBody"].allSatisfy {
+      storedPlace(of: $0, in: URLSessionTask.self) != nil
+    }
+
+    /// The losses from missing properties that not every load needs.
     private static let losses: [String] = [
-      findsListeners
-        ? nil
-        : "the delegate of data(for:delegate:) is not asked, download tasks and sessions with a data delegate fail",
+      findsListeners ? nil : "data(for:delegate:) ignores its delegate, download tasks and data delegates fail",
       closesTasks ? nil : "a resume() that crosses the end of a task may end the process (P31)",
       tellsInline == nil ? "a cancellation that crosses the end of an async call may stop all sessions (P34)" : nil,
       servesDownloads ? nil : "download tasks fail",
@@ -20,9 +21,7 @@
       findsTasks ? nil : "a mocked scope that ends does not wait for the tasks of its session",
     ].compactMap { $0 }
 
-    static let findsSyncQueue = syncQueuePosition != nil
-
-    /// Whether it can be told who is told about a task.
+    /// Whether the receiver of a task's events can be read.
     static let findsListeners = TaskBehaviours() != nil
 
     private static let findsTasks =

@@ -2,30 +2,33 @@
   import Dispatch
   import Foundation
 
-  /// What the public interface of a session task does not show, read by reflection: this is the only place that looks
-  /// inside Foundation.
+  /// The properties of a session task that are not public. Only this type, and the files `TaskInternals+…`, look inside
+  /// Foundation.
   ///
-  /// Positions are looked up once, on a task that belongs to no session; a load then reads one stored property by
-  /// position, a constant or one that is written before the task is resumed, so nothing races. Where a property is
-  /// missing on some toolchain, the load fails with `WaylayError.foundationChanged`.
+  /// A load reads stored properties that are constants, or that are written before the task is resumed, so nothing
+  /// races. If a property is missing on some toolchain, the load fails with `WaylayError.foundationChanged`.
   package enum TaskInternals {
     /// The queue on which the task's client may be called (P1).
     ///
     /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it
     /// would undo a `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
-      try layout(of: task).workQueue?.read(from: task) ?? property("workQueue", at: workQueuePosition, of: task)
+      try layout(of: task).workQueue?.read(from: task) ?? property("workQueue", of: task)
     }
 
-    /// The queue on which a task guards what it shows to other threads.
+    /// The queue on which a task guards its public properties.
     static func syncQueue(of task: URLSessionTask) throws -> DispatchQueue {
-      try layout(of: task).syncQueue?.read(from: task) ?? property("syncQ", at: syncQueuePosition, of: task)
+      try layout(of: task).syncQueue?.read(from: task) ?? property("syncQ", of: task)
     }
 
     /// The session the task belongs to.
     static func session(of task: URLSessionTask) throws -> URLSession {
-      try layout(of: task).session?.read(from: task) as? URLSession
-        ?? property("session", at: sessionPosition, of: task)
+      guard let offset = layout(of: task).sessionOffset else { return try property("session", of: task) }
+      // The task is alive for as long as this call, and keeps the object. Its type is a protocol that cannot be named.
+      let stored = withExtendedLifetime(task) {
+        (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: AnyObject?.self).pointee
+      }
+      return try stored as? URLSession ?? property("session", of: task)
     }
 
     /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
@@ -41,7 +44,7 @@
       return tasks.map { Array($0.values) } ?? []
     }
 
-    /// Who is told about a task. Call it on the work queue (P4).
+    /// The receiver of a task's events. Call it on the work queue (P4).
     ///
     /// A task with a completion handler has a delegate too, the session's, but keeps its body for the handler.
     static func listener(to task: URLSessionTask, in session: URLSession) throws -> Listener {
@@ -61,7 +64,7 @@
       }
     }
 
-    /// Who is told about a task.
+    /// The receiver of a task's events.
     enum Listener {
       /// The task's delegate, or else the session's.
       case delegate
@@ -73,13 +76,11 @@
 
     // MARK: The end of a task
 
-    /// Makes a task that is told how it ended deaf to `resume()`; on the work queue, right before the client's last
-    /// call.
+    /// Makes `resume()` of an ended task a no-op; on the work queue, right before the client's last call.
     ///
-    /// From that call until the app has been told on its own queue, a task counts as going on and has no protocol
-    /// object. A `resume()` then fails it anew, and when the task leaves its session's table meanwhile, the process
-    /// ends (P31). With a count of suspensions that nobody resumes away it does nothing. What `state` says is not
-    /// touched.
+    /// From that call until the app's queue has run its handler, a task is running and has no protocol object. A
+    /// `resume()` then fails the task again, and if the task leaves its session's table meanwhile, the process ends (P31).
+    /// With a count of suspensions that no app undoes, `resume()` does nothing. `state` is unchanged.
     static func close(_ task: URLSessionTask) {
       guard closesTasks else { return }
       suspendCount?.write(closedCount, into: task)
@@ -99,15 +100,15 @@
     private static let closedCount = 1 << 40
     private static let suspendCount = StoredProperty<Int>("suspendCount")
 
-    /// Whether the caller of an `async` function is told on the work queue (P34), in place of the delegate queue.
+    /// Whether Foundation resumes the caller of an `async` function on the work queue (P34), not on the delegate queue.
     static let tellsInline = StoredProperty<Bool>("_callCompletionHandlerInline")
 
-    /// The caller of a task's `async` function, told off the work queue from now on; at the beginning of `startLoading`,
-    /// which comes before a cancellation's end of the task.
+    /// Makes the caller of a task's `async` function resume off the work queue; at the beginning of `startLoading`, before
+    /// a cancellation can end the task.
     ///
-    /// - Returns: `nil` where its handler is not replaced: cancelling does not wait for the queue, the call has a
-    ///   delegate, which has to be told first, on the delegate queue, or the session's table is not as expected. In the
-    ///   last two cases the caller is told on the delegate queue.
+    /// - Returns: `nil` if the handler is not replaced: because cancelling does not wait for the queue, because the call
+    ///   has a delegate, which must be called first, or because the session's table is not as expected. In the last two
+    ///   cases the caller resumes on the delegate queue.
     static func caller(of task: URLSessionTask) -> TaskCaller? {
       guard Cancellation.current != .returns, let tellsInline, tellsInline.read(from: task) else { return nil }
       let caller = TaskCaller()
@@ -136,7 +137,6 @@
     /// Bytes by which the place of a task's session is taken for another one, for the test that a changed layout is
     /// noticed.
     static let misplacement = Locked(0)
-
   }
 
   /// A property of a session task that is not public, and is read and written where it is stored.
@@ -151,7 +151,7 @@
 
     /// Call it where Foundation reads the property itself.
     func read(from task: URLSessionTask) -> Value {
-      // The task is alive for as long as this call, and what is there is of this type.
+      // The task is alive during this call, and the stored value has this type.
       withExtendedLifetime(task) {
         (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee
       }
@@ -159,32 +159,8 @@
 
     /// Call it where Foundation writes the property itself.
     func write(_ value: Value, into task: URLSessionTask) {
-      // The task is alive for as long as this call, and what is there is of this type.
+      // The task is alive during this call, and the stored value has this type.
       (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
-    }
-  }
-
-  /// A property of a session task that refers to an object by a protocol which cannot be named.
-  struct StoredReference: Sendable {
-    let offset: Int
-
-    /// `nil` when tasks have no such property, or one of another type than is named.
-    init?(_ name: String, ofType typeName: String, movedBy bytes: Int) {
-      guard let place = storedPlace(of: name, in: URLSessionTask.self), String(reflecting: place.type) == typeName
-      else { return nil }
-      // A reference with a table of functions: the object comes first.
-      func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
-      guard _openExistential(place.type, do: size) == 2 * MemoryLayout<UnsafeRawPointer>.size else { return nil }
-      offset = place.offset + bytes
-    }
-
-    /// Call it where Foundation reads the property itself.
-    func read(from task: URLSessionTask) -> AnyObject? {
-      // The task is alive for as long as this call, and keeps the object.
-      withExtendedLifetime(task) {
-        (Unmanaged.passUnretained(task).toOpaque() + offset).load(as: UnsafeRawPointer?.self)
-          .map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-      }
     }
   }
 
@@ -213,7 +189,7 @@
     }
   }
 
-  /// What a session does when a task of its ends, by the task's number: a table whose types cannot be named.
+  /// The table of a session's actions at the end of its tasks, by task number. Its types cannot be named.
   struct TaskBehaviours: Sendable {
     private let registryOffset: Int
     private let tableOffset: Int
@@ -222,7 +198,7 @@
     /// The cases that were met, by their tag. Reflection on one takes 10 to 30 µs, more than the rest of a load.
     private let known = Locked([KnownCase?](repeating: nil, count: Int(UInt8.max) + 1))
 
-    /// What a session does when a task ends.
+    /// The action of a session at the end of a task.
     struct Behaviour {
       /// The name of the case; `nil` for a case that has nothing with it.
       var name: String?
@@ -233,7 +209,7 @@
     /// A case of which it is known how its values are stored.
     private enum KnownCase {
       case plain(String?)
-      case withDelegate(String, offset: Int, Handler?)
+      case withDelegate(String, Handler?)
     }
 
     // A function in a struct has the form that it has in the enumeration. Read through a pointer to its type alone, or as
@@ -241,7 +217,10 @@
     private struct DataHandler { var call: @Sendable (Data?, URLResponse?, (any Error)?) -> Void }
     private struct DownloadHandler { var call: @Sendable (URL?, URLResponse?, (any Error)?) -> Void }
 
-    /// What kind of handler a case has.
+    /// The offset of the delegate in a case, behind the two words of the handler.
+    private static let delegateOffset = 2 * MemoryLayout<UnsafeRawPointer>.size
+
+    /// The kind of a case's handler.
     private enum Handler {
       case data, download
 
@@ -265,27 +244,27 @@
 
     /// Call it on the work queue (P4). `nil` when the session does not know the task.
     func behaviour(of task: URLSessionTask, in session: URLSession) -> Behaviour? {
-      // The session is alive for as long as this call, and its registry as long as the session.
-      withExtendedLifetime(session) {
-        let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset).load(as: UnsafeRawPointer.self)
-        return table.behaviour(of: task.taskIdentifier, in: registry + tableOffset) { bytes, value in
-          stored(in: bytes) ?? reflected(value(), in: bytes)
-        }
+      entry(of: task, in: session) { bytes, value in
+        stored(in: UnsafeRawBufferPointer(bytes)) ?? reflected(value(), in: UnsafeRawBufferPointer(bytes))
       }
     }
 
     /// Replaces the handler of a call without a delegate; on the work queue.
     func replaceHandler(of task: URLSessionTask, in session: URLSession, with caller: TaskCaller) -> Bool {
-      let number = task.taskIdentifier
+      // The first reflection on a case learns how its values are stored.
+      let replace = { entry(of: task, in: session) { bytes, _ in replaceHandler(in: bytes, with: caller) } ?? nil }
+      return replace() ?? (behaviour(of: task, in: session) == nil ? nil : replace()) ?? false
+    }
+
+    private func entry<Result>(
+      of task: URLSessionTask, in session: URLSession,
+      _ body: (UnsafeMutableRawBufferPointer, _ value: () -> Any) -> Result
+    ) -> Result? {
       // The session is alive for as long as this call, and its registry as long as the session.
-      return withExtendedLifetime(session) {
+      withExtendedLifetime(session) {
         let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset)
           .load(as: UnsafeMutableRawPointer.self)
-        func replace() -> Bool? {
-          table.change(number, in: registry + tableOffset) { replaceHandler(in: $0, with: caller) }
-        }
-        // A case that is met for the first time is learned by a look at it.
-        return replace() ?? (behaviour(of: task, in: session) == nil ? nil : replace()) ?? false
+        return table.entry(task.taskIdentifier, in: registry + tableOffset, body)
       }
     }
 
@@ -294,8 +273,8 @@
       guard let place = bytes.baseAddress, let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else {
         return nil
       }
-      guard case .withDelegate(_, let offset, let handler?) = known,
-        (place + offset).load(as: UnsafeRawPointer?.self) == nil
+      guard case .withDelegate(_, let handler?) = known,
+        (place + Self.delegateOffset).load(as: UnsafeRawPointer?.self) == nil
       else { return false }
       switch handler {
       case .data:
@@ -313,7 +292,7 @@
     /// How many cases are read where they are stored by now, for the test of the platform's facts.
     var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
 
-    /// Whether a session's table is where it is read, by what reflection says of it. Call it on the work queue (P4).
+    /// Whether a session's table is stored where reflection finds it. Call it on the work queue (P4).
     func isStored(_ registry: Any?, in session: URLSession) -> Bool {
       guard let registry, case let object = registry as AnyObject,
         WaylayCore.isStored(object, at: registryOffset, in: session)
@@ -330,9 +309,9 @@
       guard let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else { return nil }
       switch known {
       case .plain(let name): return Behaviour(name: name)
-      case .withDelegate(let name, let offset, _):
-        return Behaviour(
-          name: name, delegate: bytes.load(fromByteOffset: offset, as: (any URLSessionTaskDelegate)?.self))
+      case .withDelegate(let name, _):
+        let delegate = bytes.load(fromByteOffset: Self.delegateOffset, as: (any URLSessionTaskDelegate)?.self)
+        return Behaviour(name: name, delegate: delegate)
       }
     }
 
@@ -359,24 +338,19 @@
     /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no
     /// delegate at all; then the tag.
     private func learn(_ behaviour: Behaviour, parts: [Any], in bytes: UnsafeRawBufferPointer) {
-      let word = MemoryLayout<UnsafeRawPointer>.size
-      guard let tag = bytes.last, bytes.count == 4 * word + 1 else { return }
+      guard let tag = bytes.last, bytes.count == 2 * Self.delegateOffset + 1 else { return }
       func size<Value>(_: Value) -> Int { MemoryLayout<Value>.size }
       let sizes = parts.map { _openExistential($0, do: size) }
-      if let name = behaviour.name, sizes == [2 * word, 2 * word],
+      if let name = behaviour.name, sizes == [Self.delegateOffset, Self.delegateOffset],
         type(of: parts[1]) == (any URLSessionTaskDelegate)?.self
       {
-        guard stored(bytes, 2 * word) === behaviour.delegate else { return }
-        let handler = Handler(type(of: parts[0]))
-        known.withLock { $0[Int(tag)] = .withDelegate(name, offset: 2 * word, handler) }
+        let delegate = behaviour.delegate.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
+        guard bytes.load(fromByteOffset: Self.delegateOffset, as: UnsafeMutableRawPointer?.self) == delegate else {
+          return
+        }
+        known.withLock { $0[Int(tag)] = .withDelegate(name, Handler(type(of: parts[0]))) }
       } else if parts.isEmpty {
         known.withLock { $0[Int(tag)] = .plain(behaviour.name) }
-      }
-    }
-
-    private func stored(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> AnyObject? {
-      bytes.load(fromByteOffset: offset, as: UnsafeRawPointer?.self).map {
-        Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
       }
     }
   }
@@ -386,15 +360,11 @@
     func value(of number: Int) -> Any?
     /// Whether this very table is at a place.
     func isStored(at place: UnsafeRawPointer) -> Bool
-    /// Shows how a value is stored, and the value itself to who asks for it, which takes longer.
-    static func behaviour(
-      of number: Int, in place: UnsafeRawPointer,
-      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
-    ) -> TaskBehaviours.Behaviour?
-    /// Shows how a value is stored, to change it there; `nil` when there is none.
-    static func change(
-      _ number: Int, in place: UnsafeMutableRawPointer, _ change: (UnsafeMutableRawBufferPointer) -> Bool?
-    ) -> Bool?
+    /// Calls `body` with the place of a value, and with the value itself, which takes longer. `nil` if there is none.
+    static func entry<Result>(
+      _ number: Int, in place: UnsafeMutableRawPointer,
+      _ body: (UnsafeMutableRawBufferPointer, _ value: () -> Any) -> Result
+    ) -> Result?
   }
 
   extension Dictionary: BehaviourTable where Key == Int {
@@ -404,20 +374,15 @@
       withUnsafeBytes(of: self) { $0.load(as: UnsafeRawPointer.self) } == place.load(as: UnsafeRawPointer.self)
     }
 
-    fileprivate static func behaviour(
-      of number: Int, in place: UnsafeRawPointer,
-      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
-    ) -> TaskBehaviours.Behaviour? {
-      guard let value = place.assumingMemoryBound(to: Self.self).pointee[number] else { return nil }
-      return withUnsafeBytes(of: value) { read($0, { value }) }
-    }
-
-    fileprivate static func change(
-      _ number: Int, in place: UnsafeMutableRawPointer, _ change: (UnsafeMutableRawBufferPointer) -> Bool?
-    ) -> Bool? {
+    fileprivate static func entry<Result>(
+      _ number: Int, in place: UnsafeMutableRawPointer,
+      _ body: (UnsafeMutableRawBufferPointer, _ value: () -> Any) -> Result
+    ) -> Result? {
       let table = place.assumingMemoryBound(to: Self.self)
       guard let index = table.pointee.index(forKey: number) else { return nil }
-      return withUnsafeMutableBytes(of: &table.pointee.values[index], change)
+      return withUnsafeMutablePointer(to: &table.pointee.values[index]) { value in
+        body(UnsafeMutableRawBufferPointer(start: value, count: MemoryLayout<Value>.size)) { value.pointee }
+      }
     }
   }
 #endif

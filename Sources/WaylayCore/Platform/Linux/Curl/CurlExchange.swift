@@ -5,10 +5,10 @@
 
   /// One request and its response on libcurl.
   ///
-  /// Unchecked: what is not behind `shared` is touched on the loop's thread only, from ``begin(_:_:)`` to
+  /// Unchecked: all state but `shared` is used on the loop's thread only, from ``begin(_:_:)`` to
   /// ``ended(_:easy:)``.
   final class CurlExchange: @unchecked Sendable {
-    /// What the reader's thread and the loop's both touch.
+    /// The state of both the reader's thread and the loop's.
     private struct Shared {
       var pipe: BodyPipe?
       /// The reader has as much as it may.
@@ -40,7 +40,7 @@
     private(set) var hasEnded = false
     /// Where its connection leads.
     let destination: CurlQueue.Destination
-    /// How long its connection may take to be open; the loop has it wait for so long when others are opening one.
+    /// The time limit for opening a connection; the loop also waits so long for another exchange's connection.
     let connectLimit: Duration?
     /// How long it may wait in the queue at all; `nil` where the load watches over that.
     let waitLimit: Duration?
@@ -50,7 +50,7 @@
     var departures = 0
     /// Where it is in the loop's queue, to which this belongs.
     var position = CurlQueue.Position.none
-    /// What came since the last flush.
+    /// The bytes that arrived since the last flush.
     private var pending = Data()
     /// Whether the loop knows that something has come.
     var hasArrivals = false
@@ -108,7 +108,7 @@
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// Whether another attempt has the request, or a connection of its own is of no use to others.
+    /// Whether another attempt has the request, or the request opens a connection that is not reused.
     var isOvertaken: Bool { request.route?.gate?.isClaimed ?? false || request.route?.opensNewConnection ?? false }
 
     /// Whether nothing more is taken from the connection, because the reader has as much as it may.
@@ -240,7 +240,7 @@
       lists = []
     }
 
-    /// Gives the reader what has come.
+    /// Passes the pending bytes to the reader.
     func flush() {
       guard head.isComplete, !hasEnded else { return }
       if !isDelivered { deliver(body: open(), metrics: metrics(isOver: false)) }
@@ -346,7 +346,7 @@
   }
 
   extension Duration {
-    /// A limit in seconds; `nil` for what means "no limit": zero, less, and more than a day.
+    /// A limit in seconds; `nil` for zero, less, and more than a day, which mean "no limit".
     fileprivate init?(limit seconds: TimeInterval) {
       guard seconds > 0, seconds < 86_400 else { return nil }
       self = .seconds(seconds)

@@ -23,7 +23,7 @@
       /// libcurl waits for more.
       var isWaiting = false
       var pump: Task<Void, Never>?
-      /// Starts the pump, once libcurl asks: a body that nobody sends is not read.
+      /// Starts the pump when libcurl asks for bytes: a body that is not sent is not read.
       var launch: (@Sendable () -> Void)?
       /// The pump, waiting for room. Cancelling it ends the wait, and the body's end follows.
       var room = Waiters()
@@ -64,7 +64,7 @@
 
     var isStream: Bool { if case .stream = form { true } else { false } }
 
-    /// What reading the body failed with.
+    /// The error of reading the body.
     var failure: (any Error)? { stream.withLock { $0.failure } }
 
     /// Whether libcurl waits for more bytes than there are.
@@ -73,7 +73,7 @@
     /// Gets ready to read a stream; `onProgress` is called when libcurl waited and can go on.
     func prepare(_ onProgress: @escaping @Sendable () -> Void) {
       guard case .stream(let body) = form else { return }
-      // What reads the body is the chain that the request comes from.
+      // The reader of the body is the chain of the request.
       let lineage = Lineage.current
       stream.withLock { stream in
         stream.launch = { [weak self] in
@@ -152,8 +152,8 @@
       return count
     }
 
-    /// Gives up a body that has other bytes than were announced: what is missing would be taken from the next request
-    /// on the connection, and what is too many would be taken for one (RFC 9112, section 6.3).
+    /// Fails a body whose length differs from the announced one: the server would take missing bytes from the next
+    /// request on the connection, and excess bytes for a request (RFC 9112, section 6.3).
     private func fail(_ what: String) -> Int {
       stream.withLock { stream in
         stream.failure =
@@ -192,7 +192,7 @@
       return result
     }
 
-    /// Whether what has been sent can be sent again.
+    /// Whether the body can be sent again.
     var canSeek: Bool { if case .stream = form { false } else { true } }
 
     /// Goes back to an offset, when libcurl has to send the body again on another connection.
@@ -209,7 +209,7 @@
       return true
     }
 
-    /// The exchange is over; nobody wants the rest.
+    /// Stops the upload: the exchange is over.
     func end() {
       if case .file(let file) = form { try? file.close() }
       let pump = stream.withLock { stream in
@@ -225,7 +225,7 @@
   }
 
   extension CurlUpload.Stream {
-    /// Moves what waits into a buffer, as far as there is room.
+    /// Moves pending bytes into a buffer, as many as fit.
     fileprivate mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       var taken = 0
       while let first = chunks.first, taken < buffer.count {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of all libraries as one site, from the catalogs as they lie, with warnings as errors: a dead link or a missing picture
-# is one. Prints how much of the public interface is documented, and fails below 100 %.
+# Builds the documentation of all libraries as one site, from the catalogs with their links turned into those of DocC (Scripts/pages.py), with
+# warnings as errors: a dead link or a missing picture is one. Prints how much of the public interface is documented, and fails below 100 %.
 #
 #   Scripts/documentation.sh
 #   Scripts/documentation.sh SITE       keeps the site there, to be served as files
@@ -68,10 +68,10 @@ convert() {
       exit documented < all
     }' "$work/log"
 }
-# By the link that the documentation plug-in finds it by.
-convert Waylay Documentation.docc
+Scripts/pages.py --docc "$work/catalogs"
+convert Waylay "$work/catalogs/Documentation.docc"
 for library in "${libraries[@]}"; do
-  convert "$library" "Sources/$library/$library.docc"
+  convert "$library" "$work/catalogs/Sources/$library/$library.docc"
 done
 "$docc" merge "${archives[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
 
@@ -79,26 +79,31 @@ done
 printf '<!doctype html>\n<meta charset="utf-8">\n<title>Waylay</title>\n%s\n<a href="documentation/waylay/">Waylay</a>\n' \
   '<meta http-equiv="refresh" content="0; url=documentation/waylay/">' >"$work/site/index.html"
 
-# What DocC takes as it is: links from one module's pages to another's, and anything that is no link of DocC.
+# What DocC takes as it is: links from one module's pages to another's, their headings, and anything that is no link of DocC.
 python3 - "$work/site" <<'PYTHON'
 import json, pathlib, sys
 
 site = pathlib.Path(sys.argv[1])
+pages = {"/" + str(file.relative_to(site / "data").with_suffix("")): json.loads(file.read_text(encoding="utf-8"))
+         for file in (site / "data").rglob("*.json")}
+anchors = {path: {content.get("anchor") for section in page.get("primaryContentSections", []) for content in section.get("content", [])}
+           for path, page in pages.items()}
 faults, links, pictures = set(), 0, 0
-for file in (site / "data").rglob("*.json"):
-    page = json.loads(file.read_text(encoding="utf-8"))
+for path, page in pages.items():
     for name, reference in page.get("references", {}).items():
         if reference.get("type") == "image":
             pictures += len(reference["variants"])
-            faults.update(f"{file.stem}: {variant['url']}: there is no such picture" for variant in reference["variants"]
+            faults.update(f"{path}: {variant['url']}: there is no such picture" for variant in reference["variants"]
                           if not (site / variant["url"].lstrip("/")).exists())
-        elif reference.get("type") in ("link", "topic"):
-            url = (reference.get("url") or name).partition("#")[0]
+        elif reference.get("type") in ("link", "topic", "section"):
+            url, _, anchor = (reference.get("url") or name).partition("#")
             if url.startswith(("https:", "http:")):
                 continue
             links += 1
-            if not url.startswith("/documentation/") or not (site / f"data{url}.json").exists():
-                faults.add(f"{file.stem}: {url}: there is no such page")
+            if url not in pages:
+                faults.add(f"{path}: {url}: there is no such page")
+            elif anchor and anchor not in anchors[url]:
+                faults.add(f"{path}: {url}#{anchor}: there is no such heading")
 if faults or links < 1000 or pictures < 10:
     sys.exit("\n".join(sorted(faults)) or f"{links} links and {pictures} pictures: too few, this check checks nothing")
 print(f"{links} links and {pictures} pictures of the site lead somewhere")

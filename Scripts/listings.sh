@@ -32,13 +32,14 @@ done
 
 test='@Test|@Suite|XCTestCase|@main'
 # A line of a listing that does nothing but declare.
-declaration='^(struct|final class|actor|enum|extension|func|import|@|//|\}|\)| |$)'
+declaration='^((public )?struct|final class|actor|enum|extension|func|import|@|//|\}|\)| |$)'
 
 # The program of a listing: what its page says it starts from, and itself, in a function unless it extends types or declares tests.
 program() {
   local wrap=true
   ! grep -qE "$test|^extension " "$1" || wrap=false
-  grep -hE '^(@[a-zA-Z]+ )?import ' "$@" | sort -u
+  # News is the package that a page builds: what it declares stands on the page.
+  grep -hE '^(@[a-zA-Z]+ )?import ' "$@" | grep -vx 'import News' | sort -u
   shift
   [ $# -eq 0 ] || cat "$@" | grep -vE '^(@[a-zA-Z]+ )?import '
   if $wrap; then printf 'func page() async throws {\ndo {\n'; fi

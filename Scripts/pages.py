@@ -1,41 +1,45 @@
 #!/usr/bin/env python3
-"""The links of all Markdown files, checked without building anything.
+"""The links of all Markdown files.
 
-  Scripts/pages.py --check   fails for a link that leads nowhere, and for a guide that nobody would read to its end
-  Scripts/pages.py           counts the words of the guide, page by page, as wc -w does: listings and tables included
+  Scripts/pages.py --check     follows each link as GitHub does, and each link of a catalog as DocC does; fails for a dead one, for a page that
+                               README.md does not lead to, and for a guide beyond its limits
+  Scripts/pages.py --docc DIR  writes the catalogs there, with the links of DocC: Scripts/documentation.sh builds the site from them
+  Scripts/pages.py             counts the words of the guide, page by page, as wc -w does: listings and tables included
 
-A catalog (*.docc) has the links of DocC, so that whoever builds it, an index or a host, gets all of them from the files as they lie:
+The pages of a catalog (*.docc) are written for GitHub: relative links, and anchors as GitHub makes them from headings. DocC follows neither, so
+the site is built from copies:
 
-  <doc:Page>, <doc:Page#A-heading>, [words](doc:Page)   another page of the catalog
-  [Title](/documentation/waylay/page)              from a module's page to the guide, or back: these are catalogs of their own, which one site holds
-  ![What it shows](picture.svg)                    a picture beside the page
-
-GitHub shows these pictures, and the words of such links, but does not follow them: it takes addresses of http, https and mailto alone, and a relative
-link, which it would follow, is dead in what DocC builds; /documentation/ is to it a path of its own. No form serves both. So a reader there comes to each page by the list in README.md,
-and this check fails if a page of the guide is missing in it.
+  [Bodies](Bodies.md)                            becomes <doc:Bodies>, if that is the page's title, or else [words](doc:Bodies)
+  [words](Bodies.md#pass-on)                     [words](doc:Bodies#Pass-on)
+  [words](../../../Documentation.docc/Bodies.md) [words](/documentation/waylay/bodies): a page of another catalog
+  [words](../../WaylayMocks/MockError.swift#mockerror) [words](/documentation/waylaymocks/mockerror): a page that DocC makes of a source file
+  [words](../CONTRIBUTING.md)                    words: a file that the site does not have
 """
 import pathlib
 import re
+import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "Documentation.docc"
-# Made by Scripts/troubleshooting.py; a page to search.
-GENERATED = ["Troubleshooting.md"]
-# What the guide may grow to: pages, and words of those that are written by hand.
-LIMITS = (22, 25_000)
+CATALOGS = [GUIDE, *sorted(ROOT.glob("Sources/*/*.docc"))]
+PAGES = sorted(page for catalog in CATALOGS for page in catalog.glob("*.md"))
+# What the guide may grow to: pages, and words.
+LIMITS = (20, 22_000)
+LINK = re.compile(r"(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
+FENCED = re.compile(r"(?ms)^(```.*?^```)")
 
 
 def unfenced(text):
-    return re.sub(r"(?ms)^```.*?^```", "", text)
+    return FENCED.sub("", text)
 
 
-def headings(page, form):
-    return [form(heading) for heading in re.findall(r"(?m)^#{2,4} (.+?)\s*$", unfenced(page.read_text(encoding="utf-8")))]
+def headings(page):
+    return re.findall(r"(?m)^#{2,4} (.+?)\s*$", unfenced(page.read_text(encoding="utf-8")))
 
 
 def slug(heading):
-    """A heading as the hosts of repositories name it."""
+    """A heading as GitHub names it."""
     return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
 
 
@@ -44,43 +48,77 @@ def fragment(heading):
     return re.sub(r"[\"'`’“”]", "", re.sub(r"\s+", "-", heading.strip()))
 
 
-def catalog_fault(page, target, is_picture):
+def title(page):
+    return re.search(r"(?m)^# (.+)$", page.read_text(encoding="utf-8"))[1]
+
+
+def site_path(page):
+    """The path of a page on the site. A module's page has the name of the module; the guide's begins with it."""
+    names = [page.stem.lower()]
+    module = page.parent.stem if page.parent != GUIDE else "Waylay"
+    return "/documentation/" + "/".join(names if page.stem == module else [module.lower()] + names)
+
+
+def for_docc(page, match):
+    """A link of a catalog's page as DocC follows it."""
+    mark, words, target = match.groups()
+    if mark or re.match(r"\w+:", target):
+        return match[0]
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if file.suffix == ".swift":
+        return f"[{words}](/documentation/{file.relative_to(ROOT / 'Sources').parts[0].lower()}/{anchor})"
+    if file not in PAGES:
+        return words
+    anchor = next((fragment(heading) for heading in headings(file) if slug(heading) == anchor), anchor)
+    rest = "#" + anchor if anchor else ""
+    if file.parent != page.parent:
+        return f"[{words}]({site_path(file)}{rest})"
+    return f"<doc:{file.stem}>" if words == title(file) and not rest else f"[{words}](doc:{file.stem}{rest})"
+
+
+def docc_text(page):
+    parts = FENCED.split(page.read_text(encoding="utf-8"))
+    return "".join(part if index % 2 else LINK.sub(lambda match: for_docc(page, match), part) for index, part in enumerate(parts))
+
+
+def targets(text):
+    text = unfenced(text)
+    found = [(bool(mark), target) for mark, _, target in LINK.findall(text)]
+    found += [(False, target) for target in re.findall(r"<(doc:[^>]+)>", text)]
+    return found + [(False, target) for target in re.findall(r"(?:src|srcset|href)=\"([^\"]+)\"", text)]
+
+
+def docc_fault(page, target, is_picture):
+    """Why DocC does not follow a link of a page as it is built."""
     if re.match(r"https?:", target):
         return None
     if is_picture:
         return None if (page.parent / target).exists() else "there is no such picture beside the page"
-    scheme, _, rest = target.rpartition(":") if target.startswith("doc:") else ("", "", target)
-    if scheme == "doc":
-        name, _, anchor = rest.partition("#")
+    name, _, anchor = target.removeprefix("doc:").partition("#")
+    if target.startswith("doc:"):
         file = page.parent / f"{name}.md"
-    elif target.startswith("/documentation/"):
-        name, _, anchor = target.removeprefix("/documentation/").partition("#")
-        pages = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
-        # A module's page has the name of the module; the guide's begins with it.
-        paths = {(f"waylay/{file.stem.lower()}" if file.parent == GUIDE and file.stem != "Waylay" else file.stem.lower()): file for file in pages}
-        file = paths.get(name)
     else:
-        return "a catalog links by doc:, /documentation/ or https:"
+        file = next((file for file in PAGES if site_path(file) == name), None)
+        # Of the pages that DocC makes of declarations, Scripts/documentation.sh knows which there are.
+        if file is None and re.match(r"/documentation/\w+/", name) and not name.startswith("/documentation/waylay/"):
+            return None
     if file is None or not file.exists():
-        return "there is no such page"
-    if anchor and anchor not in headings(file, fragment):
-        return "there is no such heading"
-    return None
+        return "there is no such page on the site"
+    return None if not anchor or anchor in map(fragment, headings(file)) else "there is no such heading on the site"
 
 
-def repository_fault(page, target):
+def github_fault(page, target):
     if re.match(r"\w+:", target):
-        return "a link of DocC is dead here" if target.startswith("doc:") else None
+        return "GitHub does not follow the links of DocC" if target.startswith("doc:") else None
     # The repository's own pages on GitHub, whatever its address is.
-    if target.startswith("../../actions/"):
+    if re.match(r"(\.\./){2}(actions|deployments)/", target):
         return None
     path, _, anchor = target.partition("#")
     file = (page.parent / path).resolve() if path else page
     if not file.exists():
         return "there is no such file"
-    if anchor and anchor not in headings(file, slug):
-        return "there is no such heading"
-    return None
+    return None if not anchor or file.suffix == ".swift" or anchor in map(slug, headings(file)) else "there is no such heading"
 
 
 def word_counts():
@@ -88,41 +126,40 @@ def word_counts():
 
 
 def check():
-    faults, count = [], 0
-    catalogs = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
+    faults, count = set(), 0
     others = [*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md"), *ROOT.glob("Internals/*.md")]
-    for page in sorted(catalogs + others):
-        text = unfenced(page.read_text(encoding="utf-8"))
-        links = [(bool(mark), target) for mark, target in re.findall(r"(!?)\[(?:[^\]`]|`[^`]*`)*\]\(([^)\s]+)\)", text)]
-        links += [(False, target) for target in re.findall(r"<(doc:[^>]+)>", text)]
-        links += [(False, target) for target in re.findall(r"(?:src|srcset|href)=\"([^\"]+)\"", text)]
-        for is_picture, target in links:
-            count += 1
-            if fault := catalog_fault(page, target, is_picture) if page in catalogs else repository_fault(page, target):
-                faults.append(f"{page.relative_to(ROOT)}: {target}: {fault}")
+    for page in sorted(PAGES + others):
+        links = [(target, github_fault(page, target)) for _, target in targets(page.read_text(encoding="utf-8"))]
+        if page in PAGES:
+            links += [(target, docc_fault(page, target, is_picture)) for is_picture, target in targets(docc_text(page))]
+        count += len(links)
+        faults.update(f"{page.relative_to(ROOT)}: {target}: {fault}" for target, fault in links if fault)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for page in GUIDE.glob("*.md"):
         if page.stem != "Waylay" and f"(Documentation.docc/{page.name}" not in readme:
-            faults.append(f"README.md: no link to Documentation.docc/{page.name}: nobody on GitHub comes to it")
+            faults.add(f"README.md: no link to Documentation.docc/{page.name}")
     counts = word_counts()
-    written = sum(count for name, count in counts.items() if name not in GENERATED)
-    if len(counts) > LIMITS[0] or written > LIMITS[1]:
-        faults.append(f"the guide has {len(counts)} pages and {written} words: {LIMITS[0]} and {LIMITS[1]} at most, so leave something else out")
+    if len(counts) > LIMITS[0] or sum(counts.values()) > LIMITS[1]:
+        faults.add(f"the guide has {len(counts)} pages and {sum(counts.values())} words: {LIMITS[0]} and {LIMITS[1]} at most, so leave something else out")
     if faults:
-        sys.exit("\n".join(sorted(set(faults))))
-    print(f"{count} links and pictures lead somewhere")
+        sys.exit("\n".join(sorted(faults)))
+    print(f"{count} links and pictures lead somewhere, on GitHub and on the site")
 
 
-def words():
-    counts = {name: count for name, count in word_counts().items() if name not in GENERATED}
-    for name, count in sorted(counts.items(), key=lambda item: -item[1]):
-        print(f"{count:7} {name}")
-    print(f"{sum(counts.values()):7} words on {len(counts)} pages; not counted, because a script writes it from the code: {', '.join(GENERATED)}")
+def write(folder):
+    for catalog in CATALOGS:
+        copy = folder / catalog.relative_to(ROOT)
+        shutil.copytree(catalog, copy)
+        for page in copy.glob("*.md"):
+            page.write_text(docc_text(catalog / page.name), encoding="utf-8")
 
 
-if sys.argv[1:] == ["--check"]:
-    check()
-elif len(sys.argv) == 1:
-    words()
-else:
-    sys.exit(__doc__)
+match sys.argv[1:]:
+    case ["--check"]: check()
+    case ["--docc", folder]: write(pathlib.Path(folder))
+    case []:
+        counts = word_counts()
+        for name, count in sorted(counts.items(), key=lambda item: -item[1]):
+            print(f"{count:7} {name}")
+        print(f"{sum(counts.values()):7} words on {len(counts)} pages")
+    case _: sys.exit(__doc__)

@@ -1,39 +1,35 @@
 #!/usr/bin/env python3
-"""Makes Documentation.docc/Troubleshooting.md from the documentation comments of the error codes, and from the messages in
-the code: of each code, what happened and what to do.
+"""Makes Troubleshooting.md, the reference's index of error messages, from the code: of each code, the messages that come with it.
 
   Scripts/troubleshooting.py           writes the page
   Scripts/troubleshooting.py --check   fails when the page is not what the code says, or a code does not say what to do
 
-A comment on a code has two paragraphs: what happened, and what to do.
+The documentation comment of a code has two paragraphs: what happened, and what to do.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "Documentation.docc/Troubleshooting.md"
+PAGE = ROOT / "Sources/WaylayCore/WaylayCore.docc/Troubleshooting.md"
 
-# The type, its module, what it is about.
+# The type, its module, and the path of the page that has its codes on the site.
 TYPES = [
-    ("WaylayError", "WaylayCore", "What went wrong inside a chain. `import WaylayCore`."),
-    ("TransportError", "WaylayCore",
-     "Why the network gave no response: the `code` of a `TransportError`. `import WaylayCore`."),
-    ("MockError", "WaylayMocks", "What is wrong with a mock, or with what a test asked of it. `import WaylayMocks`."),
-    ("ArchiveError", "WaylayArchive",
-     "What an archive could not do. `import WaylayArchive`."),
-    ("HostError", "WaylayHosts", "What went wrong while a host was matched, looked up or routed. `import WaylayHosts`."),
-    ("HARError", "WaylayHAR", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
+    ("WaylayError", "WaylayCore", "errorcode"),
+    ("TransportError", "WaylayCore", "errorcode"),
+    ("MockError", "WaylayMocks", "waylaycore/errorcode"),
+    ("ArchiveError", "WaylayArchive", "waylaycore/errorcode"),
+    ("HostError", "WaylayHosts", "waylaycore/errorcode"),
+    ("HARError", "WaylayHAR", "openenum"),
 ]
 
 OPENING = """# Troubleshooting
 
-Each code of an error that Waylay throws: what happened, and what to do.
+The messages of errors, to search, and the code that each comes with.
 
 ## Overview
 
-`Scripts/troubleshooting.py` makes this page from the code, so that it says what your version does. Search it for the code in your error,
-such as `MockError.unmatched`, or for words of the message; `…` stands for what differs.
+The documentation of a code says what happened and what to do. Here, `…` stands for what differs.
 
 An app sees a `URLError`. Ask it for the cause:
 
@@ -49,16 +45,8 @@ do {
 }
 ```
 
-[Errors and timeouts](doc:ErrorsAndTimeouts) has the `URLError` code for each cause, and the rules for timeouts.
+[Errors](../../../Documentation.docc/Loads.md#errors) has the `URLError` code for each cause.
 """
-
-
-def plain(text, name):
-    """A comment's paragraph as Markdown for a page outside the module: no links to symbols."""
-    def shown(match):
-        path = match.group(1).split("/")
-        return f"`{path[-1] if path[0] in (name, 'MessageBody') else '.'.join(path)}`"
-    return re.sub(r"``([^`]+)``", shown, text)
 
 
 def declarations(name, module):
@@ -126,18 +114,16 @@ def messages(name, code, home):
 
 def page():
     text, faults = OPENING, []
-    for name, module, about in TYPES:
+    for name, module, path in TYPES:
         source = declarations(name, module)
-        text += f"\n## {name}\n\n{about}\n"
+        file = next(file for file in (ROOT / "Sources" / module).glob("**/*.swift") if f"public struct {name}:" in file.read_text(encoding="utf-8"))
+        text += f"\n## {name}\n\n[The codes of {name}](../../{file.relative_to(ROOT / 'Sources')}#{path})\n\n"
         for code, paragraphs in codes(source):
             if len(paragraphs) != 2:
                 faults.append(f"{name}.{code}: its comment needs two paragraphs, what happened and what to do")
-                continue
-            happened, cure = (plain(paragraph, name.split(".")[0]) for paragraph in paragraphs)
-            text += f"\n### {name}.{code}\n\n{happened}\n\n**What to do.** {cure}\n"
+            text += f"- `{name}.{code}`\n"
             said = [] if name == "TransportError" else messages(name, code, module)
-            if said:
-                text += "\nMessages:\n\n" + "".join("- `" + line.replace("`", "'") + "`\n" for line in said)
+            text += "".join("  - `" + line.replace("`", "'") + "`\n" for line in said)
     return text, faults
 
 

@@ -37,7 +37,7 @@ declaration='^((public )?struct|final class|actor|enum|extension|func|import|@|/
 # The program of a listing: what its page says it starts from, and itself, in a function unless it extends types or declares tests.
 program() {
   local wrap=true
-  ! grep -qE "$test|^extension " "$1" || wrap=false
+  ! grep -qE "$test|^extension |^public " "$1" || wrap=false
   # News is the package that a page builds: what it declares stands on the page.
   grep -hE '^(@[a-zA-Z]+ )?import ' "$@" | grep -vx 'import News' | sort -u
   shift

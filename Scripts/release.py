@@ -79,7 +79,7 @@ match sys.argv[1:]:
         if not first or not re.fullmatch(r"(Unreleased: )?\d+\.\d+\.\d+( - \d{4}-\d\d-\d\d)?", first["heading"]) or not first["text"].strip():
             sys.exit("CHANGELOG.md begins with no section for the next release, such as ## Unreleased: 0.2.0")
         pages = addressed("0.0.0", "git@github.com:owner/waylay.git")
-        rest = [name for name, text in pages.items() if "deployments/github-pages" in text or "../waylay" in text or "REPOSITORY" in text]
+        rest = [name for name, text in pages.items() if "deployments/github-pages" in text or "../waylay" in text or "<!-- checkout" in text]
         if rest or "owner.github.io" not in pages["README.md"] + pages[".spi.yml"]:
             sys.exit(f"A release would leave the words for a checkout in {rest}, or README.md without a link to the site.")
         print(f"{first['heading']}; {sbom('0.0.0').count('purl')} packages in the bill of materials; an address for {len(pages)} files")

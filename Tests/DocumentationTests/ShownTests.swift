@@ -10,7 +10,7 @@ import XCTest
   import WaylayAsyncHTTPClient
 #endif
 
-// The tests that the README and the articles on mocks show, as they stand there.
+// The tests that the README and the articles on mocks show or describe.
 
 struct Greeter: Sendable {
   let session: URLSession

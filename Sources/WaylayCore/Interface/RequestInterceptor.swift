@@ -14,13 +14,24 @@ import Foundation
 ///
 /// ### Use an existing interceptor
 ///
-/// ``LoopGuard`` stops a load that passes through the same chain twice.
+/// | interceptors | module |
+/// |---|---|
+/// | ``Intercept`` (a closure), ``SetField``, ``ValidateStatus``, ``LoopGuard`` | `WaylayCore` |
+/// | `Retry`, `BearerToken`, `RequestSigner` | [WaylayInterceptors](/documentation/waylayinterceptors) |
+/// | `ConcurrencyLimit`, `RateLimit`, `NetworkConditions` | `WaylayInterceptors` |
+/// | `RequestLogger`, `Tracing`, `TrafficMetrics` | `WaylayInterceptors` |
+/// | `MockInterceptor`, `Cassette` | [WaylayMocks](/documentation/waylaymocks) |
+/// | `ArchiveCache` | [WaylayArchive](/documentation/waylayarchive) |
+/// | `HostRewriter` | [WaylayHosts](/documentation/waylayhosts) |
+/// | `Inspector` | [WaylayInspector](/documentation/waylayinspector) |
 ///
 /// ### Implement a custom interceptor
 ///
 /// ```swift
 /// struct AddLanguage: RequestInterceptor {
-///   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+///   func startLoading(
+///     _ request: InterceptedRequest, next: InterceptorChain.Next
+///   ) async throws -> InterceptedResponse {
 ///     var request = request
 ///     request.fields[.acceptLanguage] = "eo"
 ///     return try await next(request)

@@ -116,7 +116,7 @@ extension URLError {
 }
 
 extension URLError.Code {
-  /// What the loading system says of a network that is not there, or of an origin that is silent.
+  /// The loading system's codes for a missing network, and for an origin that does not respond.
   fileprivate static let unreachable: Set<URLError.Code> = [
     .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed, .notConnectedToInternet,
     .internationalRoamingOff, .callIsActive, .dataNotAllowed, .cannotLoadFromNetwork,

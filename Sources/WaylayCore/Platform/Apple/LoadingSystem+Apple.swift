@@ -104,7 +104,7 @@
     static func canChange(_ session: URLSession) -> Bool { session === URLSession.shared }
 
     static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
-      // False for what is no subclass of `URLProtocol`.
+      // The result is false for a class that is no subclass of `URLProtocol`.
       _ = URLProtocol.registerClass(protocolClass)
     }
 

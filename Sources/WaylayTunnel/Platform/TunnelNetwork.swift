@@ -83,7 +83,8 @@
       private static let buffers = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16 << 10, maximum: 256 << 10)
     #endif
 
-    /// Maps a connect error. A local failure is not the address's fault.
+    /// Maps a connect error. A lack of this machine is not the address's fault; that its family is off concerns the
+    /// address alone (`EADDRNOTAVAIL`, as for an IPv6 address where IPv6 is off).
     static func error(_ error: any Error, at address: String) -> TransportError {
       if error is ChannelError || error is CancellationError {
         return .unsent(.timedOut, "it was not connected in time", address)
@@ -98,8 +99,8 @@
         }
       #endif
       switch number {
-      case .EMFILE, .ENFILE, .ENOMEM, .EADDRNOTAVAIL:
-        return .unsent(.resourceUnavailable, "this machine has no descriptor or port left", address)
+      case .EMFILE, .ENFILE, .ENOMEM, .ENOBUFS:
+        return .unsent(.resourceUnavailable, "this machine has no descriptor or memory left", address)
       default:
         return .unsent(.cannotConnectToHost, "it cannot be reached", address, POSIXError(number))
       }

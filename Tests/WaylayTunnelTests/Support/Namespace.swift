@@ -72,6 +72,19 @@
         return status == 0
       }()
 
+      /// Whether programs can have a network of their own.
+      static let hasNetworks: Bool = {
+        let nothing = Program.File.open("/dev/null", O_RDWR)
+        let script = "ip link set lo up && ip -6 addr flush dev lo"
+        guard
+          let process = try? Program(path: "/usr/bin/unshare").spawn(
+            ["-rn", "sh", "-c", script], files: [nothing, nothing, nothing])
+        else { return false }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status == 0
+      }()
+
       /// Whether programs in it can be given a resolver that sees what they ask.
       static let hasResolver = isAllowed && NameServer().isReached
 

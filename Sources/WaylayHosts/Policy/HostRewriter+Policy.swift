@@ -70,15 +70,22 @@ extension HostRewriter {
 
 extension HostRewriter {
   /// Why an address must not be dialed for a host: applies the rules against DNS rebinding to an address that did not
-  /// come from a resolver. `nil` if it may: a rule lists the address, or the name may have a private one.
+  /// come from a resolver. `nil` if it may: a rule lists the address, or routes a name that may have a private one. A
+  /// name without a rule is a stranger's choice: it may have none, even if it is local.
   package func refusal(of address: HostAddress, for authority: HostAuthority) -> String? {
-    let rule = ruleSource.match(authority.host, port: authority.port)
-    if rule?.endpoints.contains(where: { $0.address == address }) ?? false { return nil }
-    let exceptions = cache?.privateHosts ?? []
-    if authority.host.isLocal || exceptions.contains(where: { $0.matches(authority.host, port: authority.port) }) {
-      return nil
+    guard let rule = ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else {
+      return address.specialPurpose
     }
-    return address.specialPurpose
+    let exceptions = cache?.privateHosts ?? []
+    let mayBePrivate =
+      rule.endpoints.contains { $0.address == address } || authority.host.isLocal && rule.pattern.name != nil
+      || exceptions.contains { $0.matches(authority.host, port: authority.port) }
+    return mayBePrivate ? nil : address.specialPurpose
+  }
+
+  /// Prefers other addresses of a host, because this one is silent.
+  package func demote(_ endpoint: HostEndpoint, at authority: HostAuthority) {
+    health.demoted(HostCandidate(endpoint.address, port: endpoint.port ?? authority.port, source: ""), at: authority)
   }
 
   /// Reports an event of a tunnel on the loopback address.

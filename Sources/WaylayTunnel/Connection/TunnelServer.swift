@@ -10,7 +10,8 @@
     /// The time limit for a head, including the challenge, and the maximum number of authentication challenges.
     var headTime = TimeAmount.seconds(10)
     var challenges = 3
-    /// How long to wait for a complete ClientHello before the client's bytes go to one address alone.
+    /// How long connections wait for the client's first message, before they are closed until it comes. On other ports
+    /// than 443, where a server may speak first, it then goes to one address alone.
     var firstFlightTime = TimeAmount.seconds(5)
     /// How long after its handshake a client may still reject the certificate.
     var settleTime = TimeAmount.seconds(2)
@@ -120,7 +121,10 @@
       return isIn
     }
 
-    func closeConnections() { for front in connections.withLock({ $0 }) { front.networkChanged() } }
+    func closeConnections() {
+      routes.networkChanged()
+      for front in connections.withLock({ $0 }) { front.networkChanged() }
+    }
   }
 
   extension TunnelServer {
@@ -148,8 +152,10 @@
         return endpoint.authority == authority ? nil : .forbidden("the route is for another host")
       }
       let rule = rewriter.ruleSource.match(authority.host, port: authority.port)
-      guard [80, 443].contains(authority.port) || rule?.pattern.port == authority.port else {
-        return .forbidden("port \(authority.port) is neither 80 nor 443, and no rule names it")
+      let ports = [80, 443, rule?.pattern.port] + (rule?.endpoints.map(\.port) ?? [])
+      guard ports.contains(authority.port) else {
+        let place = rule.map { "the rule for \($0.pattern) does not name it" } ?? "no rule names it"
+        return .forbidden("port \(authority.port) is neither 80 nor 443, and \(place)")
       }
       if let rule, !rule.isExclusion { return nil }
       guard options.allowsOtherHosts, rewriter.policy.allowsSystem else {

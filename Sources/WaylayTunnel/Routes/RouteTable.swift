@@ -17,21 +17,21 @@
       var failure: (error: TransportError, time: Duration)?
       /// When a client last closed after the server's first flight; `nil` once another client has continued.
       var rejection: Duration?
+      /// Whether a client has accepted its certificate.
+      var isAccepted = false
     }
 
     private struct State {
       var known: [Endpoint: Known] = [:]
       var endpoints: [String: Endpoint] = [:]
       var last = 0
-      /// Hosts whose certificate a client has accepted at one of their addresses.
-      var accepted: Set<HostAuthority> = []
 
       /// The record of one route. Far more entries than a process needs come from an attacker: the table is then
       /// cleared.
       subscript(_ endpoint: Endpoint) -> Known {
         get { known[endpoint] ?? Known() }
         set {
-          if known.count + accepted.count >= 8192 { self = State(last: last) }
+          if known.count >= 8192 { self = State(last: last) }
           known[endpoint] = newValue
         }
       }
@@ -64,22 +64,27 @@
       state.withLock { $0[endpoint].failure.flatMap { $0.time >= begin ? $0.error : nil } }
     }
 
+    /// What clients have accepted or not in another network says nothing about the addresses in this one.
+    func networkChanged() {
+      state.withLock { $0.known = $0.known.mapValues { Known(name: $0.name, limit: $0.limit) } }
+    }
+
     func endpoint(of name: String) -> Endpoint? { state.withLock { $0.endpoints[name] } }
 
     /// Records that a client sent data, and so accepted the certificate.
     func accepted(_ endpoint: Endpoint) {
       state.withLock { state in
         state[endpoint].rejection = nil
-        state.accepted.insert(endpoint.authority)
+        state[endpoint].isAccepted = true
       }
     }
 
     /// Records that a client closed after the server's first flight. Returns whether this is the second time in a row.
     /// Concurrent connections count once. A close without an alert, as after a cancellation, is ignored once a client
-    /// has accepted the host's certificate.
+    /// has accepted the certificate of the address.
     func rejected(_ endpoint: Endpoint, since begin: Duration, at now: Duration, byAlert: Bool) -> Bool {
       state.withLock { state in
-        guard byAlert || !state.accepted.contains(endpoint.authority) else { return false }
+        guard byAlert || !state[endpoint].isAccepted else { return false }
         let known = state[endpoint].rejection
         if let known, begin < known { return false }
         state[endpoint].rejection = known == nil ? now : nil

@@ -96,7 +96,7 @@
       options.allowsOtherHosts = true
       try await TunnelRig.with(policy: .prefer, options: options) { rig in
         let own = rig.tunnel.port ?? 0
-        for target in ["127.0.0.1:80", "10.0.0.1:443", "[::1]:443", "169.254.169.254:80", "127.1:80"] {
+        for target in ["127.0.0.1:80", "10.0.0.1:443", "[::1]:443", "169.254.169.254:80", "127.1:80", "localhost:80"] {
           let client = try await RawClient.connect(port: own, "CONNECT \(target) HTTP/1.1\r\n\(rig.credentials())\r\n")
           #expect(await client.rest().hasPrefix("HTTP/1.1 502 "), "\(target)")
         }
@@ -105,6 +105,50 @@
         let client = try await RawClient.connect(
           port: rig.tunnel.port ?? 0, "CONNECT example.com:443 HTTP/1.1\r\n\(rig.credentials())\r\n")
         #expect(await client.rest().hasPrefix("HTTP/1.1 403 "))
+      }
+    }
+
+    @Test("a local name has a private address only by a rule that names it, and not as the choice of a stranger")
+    func localNames() throws {
+      let names = ["localhost", "a.localhost", "router.home.arpa", "metadata.google.internal", "printer.local", "nas"]
+      let addresses = ["127.0.0.1", "::1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "fe80::1", "fd00::1"]
+      for name in names + ["example.com", "127.0.0.1", "169.254.169.254"] {
+        for text in addresses {
+          func refusal(_ rules: [HostRule]) throws -> String? {
+            let rewriter = HostRewriter(rules: try HostRules(rules), policy: .prefer)
+            return rewriter.refusal(
+              of: try HostAddress(text), for: HostAuthority(try HostName(name), port: 80))
+          }
+          #expect(try refusal([]) != nil, "\(name) \(text)")
+          #expect(try refusal([HostRule("*")]) != nil, "\(name) \(text)")
+          #expect(try refusal([HostRule(excluding: name)]) != nil, "\(name) \(text)")
+          #expect(try refusal([HostRule(name, endpoints: [text])]) == nil, "\(name) \(text)")
+          // The resolver's answer of a rule without addresses.
+          #expect((try refusal([HostRule(name)]) == nil) == names.contains(name), "\(name) \(text)")
+        }
+      }
+    }
+
+    @Test("a port is open that the rule names, with its host or with an address, and a refusal names the rule")
+    func ports() async throws {
+      try await TunnelRig.with { rig in
+        let port = rig.lab.port
+        func answer(_ rules: [String: [String]], host: String = "api.test", _ port: Int) async throws -> String {
+          rig.rewriter.ruleSource.replace(with: try HostRules(rules))
+          let client = try await RawClient.connect(
+            port: rig.tunnel.port ?? 0, "CONNECT \(host):\(port) HTTP/1.1\r\n\(rig.credentials())\r\n")
+          let text = await client.until("\r\n\r\n")
+          return text.contains(" 200 ") ? "open" : await client.rest()
+        }
+        #expect(try await answer(["api.test": ["127.0.0.1:\(port)"]], port) == "open")
+        #expect(try await answer(["api.test": ["127.0.0.8", "127.0.0.1:\(port)"]], port) == "open")
+        #expect(try await answer(["*.test": ["127.0.0.1:\(port)"]], port) == "open")
+        #expect(try await answer(["api.test": ["127.0.0.1:\(port)"]], 443) == "open")
+        let other = try await answer(["api.test": ["127.0.0.1:\(port)"], "*.test:22": ["127.0.0.1"]], 22)
+        #expect(
+          other.hasPrefix("HTTP/1.1 403 ") && other.contains("the rule for api.test does not name it"), "\(other)")
+        let none = try await answer(["api.test": ["127.0.0.1:\(port)"]], host: "www.test", port)
+        #expect(none.hasPrefix("HTTP/1.1 403 ") && none.contains("no rule names it"), "\(none)")
       }
     }
 

@@ -140,6 +140,9 @@ public final class HostRewriter: RequestInterceptor {
     _ plan: Plan, _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority,
     _ transport: (any Transport)?
   ) async throws -> InterceptedResponse {
+    var policy = policy
+    // The silence of a tunnel may be its client's: the tunnel itself tells that of a server.
+    if request.method == .connect { policy.silenceTimeout = nil }
     let failover = Failover(
       request: request, authority: authority, policy: policy, health: health, clock: clock, next: next,
       transport: transport,

@@ -53,6 +53,12 @@ extension Failover {
       health.late(candidate, at: authority)
       return .late
     }
+    if outcome == .handshakeFailed, isUnsent, request.method == .connect {
+      // The address may accept the handshake of another client.
+      health.late(candidate, at: authority)
+      note(candidate, outcome, since: begin, error: error)
+      return .next
+    }
     hold(outcome, against: candidate, since: begin, error: error, wasVerified: isSecure && !isUnsent)
     if isUnsent { return .next }
     guard isRepeatable else { throw error }

@@ -34,8 +34,10 @@
     /// The number of client bytes sent before the attempt won.
     private(set) var offered = 0
     private var late: Scheduled<Void>?
-    private var isSettled = false
-    private(set) var hasWon = false
+    private(set) var isSettled = false
+    private var hasWon: Bool { flow.winner === self }
+    /// What the server has said before the attempt won.
+    private var said = ByteBuffer()
     private var time = Duration.zero
 
     init(_ flow: Flow, _ endpoint: HostEndpoint, _ route: Route?) {
@@ -95,8 +97,15 @@
         return fail(lost)
       }
       late?.cancel()
-      (hasWon, time) = (true, elapsed)
+      time = elapsed
       flow.won(by: self, channel)
+    }
+
+    /// Gives the flow back, of which it has sent nothing: it has to show that it speaks TLS.
+    func giveBack() {
+      route?.gate?.release(ticket)
+      (flow.winner, flow.origin) = (nil, nil)
+      flow.attempts.append(self)
     }
 
     /// The server is verified: the load completes, and the connection stays open.
@@ -119,17 +128,20 @@
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let bytes = unwrapInboundIn(data)
       if hasWon { return flow.serverSent(bytes) }
-      guard !isSettled, let first = bytes.readableBytesView.first else { return }
-      if sent != nil, first != 22 {
+      said.writeImmutableBuffer(bytes)
+      guard !isSettled, let first = said.readableBytesView.first else { return }
+      if sent != nil || flow.isForTLS, first != 22 {
         // An alert, or not TLS. A ClientHello contains no part of a request, so another address may receive it too.
+        // The header of an alert's record is followed by the level and the description (RFC 8446, section 6).
+        if first == 21, said.readableBytes < 7 { return }
+        if first == 21 { flow.alert = Array(said.readableBytesView) }
+        let message = first == 21 ? "it refuses the handshake" : "what it answers is not TLS"
         return fail(
-          first == 21
-            ? TransportError.unsent(.secureConnectionFailed, "it refuses the handshake", "\(endpoint)")
-            : TransportError.unsent(
-              .secureConnectionFailed, code: .notTLS, "what it answers is not TLS", "\(endpoint)"))
+          TransportError.unsent(
+            .secureConnectionFailed, code: first == 21 ? .handshakeFailed : .notTLS, message, "\(endpoint)"))
       }
       win()
-      if hasWon { flow.serverSent(bytes) }
+      if hasWon { flow.serverSent(said) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -147,6 +159,8 @@
 
     func channelInactive(context: ChannelHandlerContext) {
       if hasWon { return flow.serverClosed() }
+      // A server may end a connection that its client does not use; one that ends it at once wants no client.
+      if sent == nil, let connected, .now() - connected >= .seconds(1) { return fail(lost) }
       fail(TransportError.unsent(.networkConnectionLost, "it closed before it had said anything", "\(endpoint)"))
     }
 

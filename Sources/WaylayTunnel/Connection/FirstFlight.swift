@@ -71,8 +71,8 @@
     }
   }
 
-  /// Watches the record headers that a client sends after the server's first flight, to detect whether the client
-  /// accepts the server's certificate. Reads only types and lengths.
+  /// Watches the records that a client sends after the server's first flight, to detect whether the client accepts the
+  /// server's certificate. Reads types, lengths, and the first two bytes of unencrypted records.
   struct HandshakeWatch {
     enum Verdict {
       case undecided
@@ -80,14 +80,15 @@
       case goesOn
       /// The client sends data: it has accepted the certificate.
       case accepted
-      /// An alert.
+      /// An alert in place of the client's next flight.
       case rejected
     }
 
-    private var header: [UInt8] = []
+    private var start: [UInt8] = []
     /// The remaining bytes of the current record.
     private var body = 0
-    private var flights = 0
+    private var hasContinued = false
+    private var hasSaidMore = false
 
     /// The verdict of the first decisive record in these bytes.
     mutating func see(_ bytes: ByteBufferView) -> Verdict {
@@ -100,33 +101,41 @@
           rest = rest.dropFirst(count)
           continue
         }
-        header.append(rest.removeFirst())
-        guard header.count == 5 else { continue }
-        body = Int(header[3]) << 8 | Int(header[4])
-        let type = header[0]
-        header = []
-        switch judge(type, length: body) {
+        start.append(rest.removeFirst())
+        guard start.count >= 5, case let length = Int(start[3]) << 8 | Int(start[4]), start.count == 5 + min(2, length)
+        else { continue }
+        body = length - (start.count - 5)
+        let next = judge(start[0], Array(start[5...]), length: length)
+        start = []
+        switch next {
         case .undecided: break
         case .goesOn: verdict = .goesOn
-        case let end: return end
+        case .accepted, .rejected: return next
         }
       }
       return verdict
     }
 
-    private mutating func judge(_ type: UInt8, length: Int) -> Verdict {
+    private mutating func judge(_ type: UInt8, _ content: [UInt8], length: Int) -> Verdict {
       switch type {
       case 20: return .undecided
+      // The second ClientHello, which a server of TLS 1.3 asks for before it shows a certificate.
+      case 22 where !hasContinued && content.first == 1: return .undecided
       case 22:
-        flights += 1
+        hasContinued = true
         return .goesOn
-      // An alert, plain or encrypted: two bytes, the record type and the tag of an AEAD (RFC 8446, section 5.2).
-      case 21: return .rejected
-      case 23 where length <= 24: return .rejected
-      // With TLS 1.3 the first such record is the client's Finished.
-      case 23:
-        flights += 1
-        return flights > 1 ? .accepted : .goesOn
+      // An alert but "close notify" and "user canceled" (RFC 8446, section 6.1). After the client's last flight it may be
+      // the end of an unused connection.
+      case 21: return hasContinued || [0, 90].contains(content.last ?? 0) ? .undecided : .rejected
+      // TLS 1.3: the client's Finished has at least 32 bytes, beside its head, the record's type and the tag of an AEAD
+      // (RFC 8446, sections 4.4.4 and 5.2). In its place, two bytes are an alert; after it, they may be data, and
+      // are if more follow.
+      case 23 where !hasContinued:
+        hasContinued = length >= 4 + 32 + 1 + 8
+        return hasContinued ? .goesOn : .rejected
+      case 23 where !hasSaidMore && [2 + 1 + 8, 2 + 1 + 16].contains(length):
+        hasSaidMore = true
+        return .undecided
       default: return .accepted
       }
     }

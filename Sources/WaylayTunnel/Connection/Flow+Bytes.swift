@@ -9,19 +9,22 @@
     func clientSent(_ bytes: ByteBuffer) {
       guard !isOver else { return }
       lastActivity = .now()
-      if var body {
-        guard let count = body.isOver ? 0 : body.take(bytes.readableBytesView) else { return fail() }
-        self.body = body
-        // One request per connection: bytes after it are an error.
-        if count < bytes.readableBytes { return fail() }
+      var bytes = bytes
+      if body != nil {
+        // One request per connection: bytes after it are dropped (RFC 9112, section 9.6).
+        guard let passed = body?.take(&bytes) else { return fail() }
+        bytes = passed
       }
+      if case .unknown = trust, record.bytesSent == 0, bytes.readableBytesView.first == 22 { winner?.giveBack() }
       guard let origin else {
         flight.append(bytes)
+        guard case .tunnel = kind, isEstablished else { return }
         // Back pressure: stop reading; bytes already received are buffered and sent once.
-        if case .tunnel = kind, isEstablished { offer() }
+        if task == nil { findServer() } else { offer() }
         return
       }
       record.bytesSent += bytes.readableBytes
+      watchSilence()
       if case .shown(var watch) = trust {
         let verdict = watch.see(bytes.readableBytesView)
         trust = .shown(watch)
@@ -58,6 +61,17 @@
     func clientIsWritable() { isWritable(client, readFrom: origin) }
     func serverIsWritable() { isWritable(origin, readFrom: client) }
 
+    /// Prefers other addresses to one that is silent after all that its client has to say.
+    func watchSilence() {
+      silence?.cancel()
+      guard case .rules = way, case .unknown = trust, body?.isOver ?? true,
+        let limit = server.rewriter.policy.silenceTimeout
+      else { return }
+      silence = loop.scheduleTask(in: TimeAmount(limit)) { [self] in
+        if case .unknown = trust, let winner { server.rewriter.demote(winner.endpoint, at: authority) }
+      }
+    }
+
     /// Each piece that a slow reader accepts counts as activity, so the connection is not idle.
     private func write(_ bytes: ByteBuffer, to side: Side) {
       guard !side.channel.isWritable else { return side.channel.write(bytes, promise: nil) }
@@ -78,6 +92,7 @@
 
     /// Buffers the head of a response until it has passed the check.
     private func hold(_ bytes: ByteBuffer) {
+      guard case .unknown = trust else { return held?.keep(bytes) ?? () }
       do {
         guard let (interim, head) = try held?.append(bytes) else { return }
         // Forward interim responses at once: the client may wait for one, and the final response may depend on its
@@ -88,6 +103,8 @@
         winner?.succeed(status, fields)
       } catch {
         trust = .settled
+        // Without a check it is passed on as it is.
+        if server.rewriter.policy.responseCheck == nil { return winner?.succeed() ?? () }
         winner?.fail(
           TransportError(
             .badServerResponse, phase: .receiving, requestBytesSent: 1, message: "what it answers is not HTTP."))
@@ -131,14 +148,17 @@
       if client.hasEnded, origin.hasEnded { close() } else { shut(side) }
     }
 
-    /// Reports a server that closed without a byte after it alone had received the client's bytes.
+    /// Reports a server that closed without a byte after it alone had received the client's bytes, unless the client
+    /// had ended before.
     private func failUnlessShown() {
       guard case .unknown = trust, let winner else { return }
       trust = .settled
+      let isFault = record.bytesSent > 0 && !client.hasEnded
       winner.fail(
-        TransportError(
-          .networkConnectionLost, phase: .receiving, requestBytesSent: 1, address: "\(winner.endpoint)",
-          message: "it closed before it had said anything."))
+        isFault
+          ? TransportError(
+            .networkConnectionLost, phase: .receiving, requestBytesSent: 1, address: "\(winner.endpoint)",
+            message: "it closed before it had said anything.") : CancellationError())
       if case .request = kind, !isEstablished { refuse(.failed("the server closed before it had said anything")) }
     }
 
@@ -169,9 +189,9 @@
     func refuse(_ refusal: Refusal) {
       guard !isOver else { return }
       record.failure = record.failure ?? refusal.text
-      guard !isEstablished else { return fail() }
-      var response = refusal.response
-      if case .tunnel(isSOCKS: true) = kind { response = SOCKS.reply(refusal.status == 504 ? 4 : 1) }
+      if isEstablished, alert.isEmpty { return fail() }
+      var response = isEstablished ? alert : refusal.response
+      if case .tunnel(isSOCKS: true) = kind, !isEstablished { response = SOCKS.reply(refusal.status == 504 ? 4 : 1) }
       end()
       TunnelNetwork.end(client.channel, saying: response)
     }
@@ -203,7 +223,7 @@
     func end(closing: Bool = true) {
       guard !isOver else { return }
       isOver = true
-      for timer in timers + [idle].compactMap(\.self) { timer.cancel() }
+      for timer in timers + [idle, silence].compactMap(\.self) { timer.cancel() }
       timers = []
       // The winner's own end reports its outcome; cancelling the task would hide it.
       if winner == nil { task?.cancel() }
@@ -224,6 +244,7 @@
 
     /// Closes an idle connection. The limit is lower once one side has ended and the other side was shut.
     func watchIdle() {
+      idle?.cancel()
       let isHalf =
         !isOver && (client.isShut || origin?.isShut ?? false) && !client.isFull && !(origin?.isFull ?? false)
       let limit = isHalf ? server.limits.halfClosedTime : TimeAmount(server.options.idleTimeout)

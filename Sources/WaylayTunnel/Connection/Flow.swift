@@ -54,21 +54,27 @@
     var origin: Side?
     var winner: Attempt?
     var flight = FirstFlight()
-    var body: BodyCount?
+    var body: RequestBody?
     /// The response that waits for the check.
     var held: HeldResponse?
     var trust = Trust.unknown
+    /// The alert of the last server that refused the handshake.
+    var alert: [UInt8] = []
     /// Whether the client was told that the connection is open, or has received bytes of the server.
     var isEstablished = false
     var isOver = false
     var lastActivity = NIODeadline.now()
     var timers: [Scheduled<Void>] = []
     var idle: Scheduled<Void>?
+    /// Ends the patience with a server that has all that its client has said.
+    var silence: Scheduled<Void>?
     var record: TunnelRecord
     var task: Task<Void, Never>?
+    /// The number of the current search for a server.
+    private var search = 0
     var attempts: [Attempt] = []
     let start: Duration
-    private let way: Way
+    let way: Way
 
     init(_ server: TunnelServer, _ client: any Channel, _ kind: Kind, _ authority: HostAuthority, _ way: Way) {
       (self.server, self.client, self.kind, self.authority, self.way) = (server, Side(client), kind, authority, way)
@@ -84,21 +90,40 @@
       if case .request(let head) = kind {
         flight.append(ByteBuffer(bytes: head.forwarded()))
         flight.settle()
-        body = BodyCount(head.body)
-        if server.rewriter.policy.responseCheck != nil { held = HeldResponse() }
+        body = RequestBody(head)
+        held = HeldResponse()
       }
-      timers.append(loop.scheduleTask(in: server.limits.decisionTime) { [self] in if winner == nil { refuse(.late) } })
       if bytes.readableBytes > 0 { clientSent(bytes) }
+      findServer()
+    }
+
+    func findServer() {
+      search += 1
       server.users.enter()
-      task = Task { [self] in
+      task = Task { [self, search] in
         var failure: (any Error)?
         do { try await decide() } catch { failure = error }
         loop.execute { [self, failure] in
-          decided(failure)
+          if search == self.search { decided(failure) }
           server.users.leave()
         }
       }
+      timers.append(loop.scheduleTask(in: server.limits.decisionTime) { [self] in if winner == nil { refuse(.late) } })
     }
+
+    /// Drops the connections, none of which has carried a byte, until the client speaks: its silence says nothing about
+    /// any server, and its first message may go to each of them.
+    func dropUnused() {
+      search += 1
+      task?.cancel()
+      for timer in timers { timer.cancel() }
+      for attempt in attempts { drop(attempt) }
+      (attempts, timers, task) = ([], [], nil)
+      watchIdle()
+    }
+
+    /// Whether the port is that of TLS, in which the client speaks first.
+    var isForTLS: Bool { authority.port == 443 }
 
     private func decide() async throws {
       var request = InterceptedRequest(.connect, url)
@@ -164,17 +189,26 @@
 
     /// A connection is open. The first one makes the tunnel report success to the client.
     func connected(_ attempt: Attempt) {
-      if case .tunnel(let isSOCKS) = kind, !isEstablished {
-        isEstablished = true
-        client.channel.writeAndFlush(
-          ByteBuffer(bytes: isSOCKS ? SOCKS.reply(0) : Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)),
-          promise: nil)
+      if case .tunnel(let isSOCKS) = kind {
+        if !isEstablished {
+          isEstablished = true
+          client.channel.writeAndFlush(
+            ByteBuffer(bytes: isSOCKS ? SOCKS.reply(0) : Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)),
+            promise: nil)
+          client.channel.read()
+        }
+        // Other clients need not wait for what this one says.
+        timers.append(
+          loop.scheduleTask(in: .milliseconds(250)) { [self] in
+            if flight.verdict == .incomplete, !attempt.isSettled { attempt.route?.onConnected?() }
+          })
         timers.append(
           loop.scheduleTask(in: server.limits.firstFlightTime) { [self] in
+            guard winner == nil, flight.verdict == .incomplete else { return }
+            if isForTLS { return dropUnused() }
             flight.settle()
             offer()
           })
-        client.channel.read()
       }
       offer(to: attempt)
     }
@@ -203,6 +237,11 @@
       (winner, self.origin) = (attempt, origin)
       record.address = "\(attempt.endpoint)"
       if flight.verdict == .hello { trust = .shown(HandshakeWatch()) }
+      if case .tunnel = kind, isForTLS, !flight.isTLS {
+        // The end of a connection without TLS says nothing about a server of TLS.
+        trust = .settled
+        attempt.fail(CancellationError())
+      }
       record.bytesSent += flight.bytes.readableBytes
       // Skip the bytes that the attempt has already sent.
       var rest = flight.bytes
@@ -210,6 +249,7 @@
       if rest.readableBytes > 0 { channel.writeAndFlush(rest, promise: nil) }
       flight = FirstFlight()
       attempts.removeAll { $0 === attempt }
+      if record.bytesSent > 0 { watchSilence() }
       watchIdle()
       if client.hasEnded { shut(origin) }
       client.channel.read()

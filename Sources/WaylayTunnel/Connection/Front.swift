@@ -71,7 +71,7 @@
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      flow?.fail()
+      flow?.clientClosed()
       channel.close(promise: nil)
     }
 
@@ -114,8 +114,11 @@
 
   extension Front {
     private func readHead() throws {
+      // Empty lines before a request are ignored (RFC 9112, section 2.2).
+      while bytes.readableBytesView.starts(with: [13, 10]) { bytes.moveReaderIndex(forwardBy: 2) }
+      bytes.discardReadBytes()
       let view = bytes.readableBytesView
-      guard view.first.map({ (65...90).contains($0) }) ?? true else { throw ChannelError.eof }
+      guard view.first.map({ $0 == 13 || (65...90).contains($0) }) ?? true else { throw ChannelError.eof }
       let end = view.endOfHead(from: view.startIndex + max(0, searched - 3))
       guard (end ?? view.endIndex) - view.startIndex <= server.limits.head else { throw Refusal.tooLong }
       searched = end == nil ? view.count : 0

@@ -14,7 +14,8 @@
 
     let method: String
     let version: String
-    /// The path and query for the origin; `nil` for CONNECT.
+    /// The path and query for the origin, `*` for OPTIONS of the origin itself (RFC 9112, section 3.2.4); `nil` for
+    /// CONNECT.
     let path: String?
     /// The target's host and port, verbatim and parsed.
     let written: String
@@ -45,13 +46,13 @@
       }
       written = String(text.dropFirst(7).prefix { !"/?#".contains($0) })
       let rest = text.dropFirst(7 + written.count)
-      path = rest.hasPrefix("/") ? String(rest) : "/\(rest)"
+      path = rest.hasPrefix("/") ? String(rest) : rest.isEmpty && method == .options ? "*" : "/\(rest)"
       authority = try Self.authority(written, orElse: 80)
       guard !rest.contains("#"), url != nil else { throw .malformed("the target has a fragment, or is no URL") }
     }
 
     /// The URL of a request in absolute form.
-    var url: URL? { path.flatMap { URL(string: "http://\(written)\($0)") } }
+    var url: URL? { path.flatMap { URL(string: "http://\(written)\($0 == "*" ? "/" : $0)") } }
 
     /// Splits at CR LF; other control characters are refused.
     static func lines(_ bytes: some Collection<UInt8>) throws(Refusal) -> [[UInt8]] {
@@ -112,29 +113,44 @@
   }
 
   extension ProxyHead {
-    /// Fields that are not forwarded: connection-specific ones (RFC 9110, section 7.6.1), and fields that the tunnel
-    /// replaces.
-    private static let dropped: Set<String> = [
-      "connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade",
-    ]
+    /// Fields that the tunnel replaces, or that the recipient of a request must not get.
+    private static let replaced: Set<String> = ["content-length", "host", "te", "transfer-encoding"]
 
     /// The head for the origin: `Host` from the target, without the fields for the proxy, one request per connection.
     func forwarded() -> [UInt8] {
-      let named = fields[values: .connection].flatMap { $0.split(separator: ",") }
-        .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-      let dropped = Self.dropped.union(named)
-      var head = Array("\(method) \(path ?? "/") \(version)\r\nHost: \(written)\r\n".utf8)
-      for field in fields {
-        let name = field.name.canonicalName
-        guard !dropped.contains(name), !name.hasPrefix("proxy-") else { continue }
-        head += Array("\(field.name.rawName): ".utf8) + field.withUnsafeBytesOfValue { Array($0) } + [13, 10]
-      }
+      var head = Array("\(method) \(path ?? "/") \(version)\r\nHost: \(written)\r\n".utf8) + forwarded(fields)
       switch body {
       case .chunked: head += "Transfer-Encoding: chunked\r\n".utf8
       case .length(let count) where fields[.contentLength] != nil: head += "Content-Length: \(count)\r\n".utf8
       case .length: break
       }
       return head + Array("Connection: close\r\n\r\n".utf8)
+    }
+
+    /// The lines of fields of the head, or of trailers.
+    func forwarded(_ fields: HTTPFields) -> [UInt8] {
+      fields.lines(without: Self.replaced.union(self.fields.ofConnection))
+    }
+  }
+
+  extension HTTPFields {
+    /// The names of the fields that concern one connection (RFC 9110, section 7.6.1): those that `Connection` lists, and
+    /// those known to.
+    var ofConnection: Set<String> {
+      let listed = self[values: .connection].flatMap { $0.split(separator: ",") }
+      return Set(listed.map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
+        .union(["connection", "keep-alive", "upgrade"])
+    }
+
+    /// The lines of the fields, verbatim, without some names and those of a proxy.
+    func lines(without dropped: Set<String>) -> [UInt8] {
+      var lines: [UInt8] = []
+      for field in self {
+        let name = field.name.canonicalName
+        guard !dropped.contains(name), !name.hasPrefix("proxy-") else { continue }
+        lines += Array("\(field.name.rawName): ".utf8) + field.withUnsafeBytesOfValue { Array($0) } + [13, 10]
+      }
+      return lines
     }
   }
 

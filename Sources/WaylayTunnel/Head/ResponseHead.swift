@@ -3,11 +3,15 @@
   import WaylayCore
 
   extension ByteBufferView {
-    /// The end of a head, including its empty line, searched from an index on.
+    /// The end of a head, including its empty line, searched from an index on. It is found with a bare LF too, which
+    /// makes the head malformed.
     func endOfHead(from start: Index) -> Index? {
-      guard start + 4 <= endIndex else { return nil }
-      let end = (start...endIndex - 4).first { self[$0] == 13 && self[$0...].starts(with: "\r\n\r\n".utf8) }
-      return end.map { $0 + 4 }
+      for index in start..<endIndex where self[index] == 10 {
+        let rest = self[(index + 1)...]
+        if rest.first == 10 { return index + 2 }
+        if rest.starts(with: [13, 10]) { return index + 3 }
+      }
+      return nil
     }
   }
 
@@ -18,11 +22,15 @@
 
     private(set) var bytes = ByteBuffer()
 
-    /// Appends bytes; returns the interim heads, and the final head once it is complete. Throws for a malformed head.
+    /// Keeps bytes after the head.
+    mutating func keep(_ more: ByteBuffer) { bytes.writeImmutableBuffer(more) }
+
+    /// Appends bytes; returns the interim heads, and the final head once it is complete. The heads are without the fields
+    /// of the origin's connection; the final one says that the client's connection ends too. Throws for a malformed head.
     mutating func append(
       _ more: ByteBuffer
     ) throws -> (interim: ByteBuffer, head: (status: HTTPResponse.Status, fields: HTTPFields)?) {
-      bytes.writeImmutableBuffer(more)
+      keep(more)
       var interim = ByteBuffer()
       while let end = bytes.readableBytesView.endOfHead(from: bytes.readerIndex) {
         let lines = try ProxyHead.lines(bytes.readableBytesView[..<end])
@@ -30,9 +38,18 @@
         guard words.count >= 2, words[0].starts(with: "HTTP/1.".utf8),
           let code = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(code)
         else { throw ChannelError.eof }
-        if code >= 200 { return (interim, (.init(code: code), try ProxyHead.fields(lines.dropFirst()))) }
-        interim.writeBytes(bytes.readableBytesView[..<end])
+        let fields = try ProxyHead.fields(lines.dropFirst())
+        // The framing stays, since the body does.
+        let dropped = fields.ofConnection.subtracting(["content-length", "transfer-encoding"])
+        let head = lines[0] + [13, 10] + fields.lines(without: dropped)
         bytes.moveReaderIndex(to: end)
+        guard code < 200 else {
+          let body = bytes
+          bytes = ByteBuffer(bytes: head + Array("Connection: close\r\n\r\n".utf8))
+          bytes.writeImmutableBuffer(body)
+          return (interim, (.init(code: code), fields))
+        }
+        interim.writeBytes(head + [13, 10])
       }
       guard bytes.readableBytes <= Self.limit else { throw ChannelError.eof }
       return (interim, nil)

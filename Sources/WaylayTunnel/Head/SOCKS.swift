@@ -60,49 +60,69 @@
     }
   }
 
-  /// Finds the end of a request's body: later bytes must not be forwarded.
-  struct BodyCount {
-    /// The parser expects these bytes, then `data` bytes of content, then the next chunk length, unless it has read the
-    /// last chunk.
-    private var expected: ArraySlice<UInt8> = []
-    private var data: UInt64 = 0
-    private var isLast = false
-    /// The length of the current chunk, parsed so far.
-    private var length: UInt64?
+  /// The body of a request: finds its end, and rewrites its framing (RFC 9112, section 7.1).
+  struct RequestBody {
+    private enum State { case content, contentEnd, size, trailers, over }
 
-    var isOver: Bool { isLast && data == 0 && expected.isEmpty }
+    /// The maximum length of a line of framing, and of all trailer fields.
+    private static let limit = 16 << 10
 
-    init(_ body: ProxyHead.Body) {
-      if case .length(let count) = body { (data, isLast) = (count, true) }
+    private let head: ProxyHead
+    private var state = State.size
+    /// What is left of the content, or of a chunk.
+    private var count: UInt64 = 0
+    private var line: [UInt8] = []
+    private var trailers = 0
+
+    var isOver: Bool { state == .over }
+
+    init(_ head: ProxyHead) {
+      self.head = head
+      if case .length(let count) = head.body { (state, self.count) = (count == 0 ? .over : .content, count) }
     }
 
-    /// How many of the bytes belong to the body; `nil` for invalid chunked coding.
-    mutating func take(_ bytes: some Collection<UInt8>) -> Int? {
-      var rest = bytes[...]
-      while let byte = rest.first, !isOver {
-        if data == 0 || !expected.isEmpty {
-          guard step(byte) else { return nil }
-          rest = rest.dropFirst()
+    /// Removes the bytes that belong to the body, and returns what is forwarded; `nil` for invalid chunked coding. Chunk
+    /// extensions, which concern one connection, are left out.
+    mutating func take(_ bytes: inout ByteBuffer) -> ByteBuffer? {
+      var passed = ByteBuffer()
+      while !isOver, bytes.readableBytes > 0 {
+        if state == .content {
+          let piece = bytes.readSlice(length: Int(min(count, UInt64(bytes.readableBytes)))) ?? ByteBuffer()
+          count -= UInt64(piece.readableBytes)
+          passed.writeImmutableBuffer(piece)
+          if count == 0 { state = head.body == .chunked ? .contentEnd : .over }
           continue
         }
-        let count = min(data, UInt64(rest.count))
-        data -= count
-        rest = rest.dropFirst(Int(count))
-        if data == 0, !isLast { expected = [13, 10] }
+        guard let byte = bytes.readInteger(as: UInt8.self), line.count < Self.limit else { return nil }
+        line.append(byte)
+        guard byte == 10 else { continue }
+        guard line.dropLast().last == 13, end(of: line.dropLast(2), &passed) else { return nil }
+        line = []
       }
-      return bytes.count - rest.count
+      return passed
     }
 
-    /// Parses one byte of framing. Chunk extensions and trailers, which clients do not send, are refused.
-    private mutating func step(_ byte: UInt8) -> Bool {
-      if let next = expected.popFirst() { return byte == next }
-      if byte == 13, let count = length {
-        (data, isLast, length) = (count, count == 0, nil)
-        expected = isLast ? [10, 13, 10] : [10]
+    private mutating func end(of line: ArraySlice<UInt8>, _ passed: inout ByteBuffer) -> Bool {
+      guard line.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else { return false }
+      switch state {
+      case .contentEnd where line.isEmpty: state = .size
+      case .size:
+        let digits = line.prefix { Character(UnicodeScalar($0)).isHexDigit }
+        let rest = line.dropFirst(digits.count).drop { $0 == 9 || $0 == 32 }
+        guard digits.count < 16, rest.first ?? 59 == 59,
+          let count = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { return false }
+        (self.count, state) = (count, count == 0 ? .trailers : .content)
+        passed.writeBytes(digits)
+      case .trailers where line.isEmpty: state = .over
+      case .trailers:
+        trailers += line.count
+        guard trailers < Self.limit, let field = try? ProxyHead.fields([Array(line)]) else { return false }
+        passed.writeBytes(head.forwarded(field))
         return true
+      default: return false
       }
-      guard let digit = Character(UnicodeScalar(byte)).hexDigitValue, length ?? 0 < 1 << 40 else { return false }
-      length = (length ?? 0) << 4 | UInt64(digit)
+      passed.writeBytes([13, 10])
       return true
     }
   }

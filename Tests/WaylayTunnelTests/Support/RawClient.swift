@@ -42,6 +42,11 @@
     }
     func read() { channel?.setOption(.autoRead, value: true).whenComplete { _ in } }
     func close() { channel?.close(promise: nil) }
+    /// Closes, and has the system throw away what was not sent.
+    func reset() {
+      guard let channel, let options = channel as? any SocketOptionProvider else { return }
+      options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in channel.close(promise: nil) }
+    }
 
     /// Whether the peer has closed.
     var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -1,6 +1,7 @@
 #if Tunnel
   import Foundation
   import HijackLab
+  import NIOCore
   import TestOrigin
   import TestSupport
   import Testing
@@ -81,6 +82,32 @@
     {
       let output = try await curl(way, nil, more).output
       #expect(output == HijackLab.answer, sourceLocation: sourceLocation)
+    }
+
+    /// A client with an open tunnel to port 443 of `api.test`, and how many bytes it has received.
+    func secureClient() async throws -> (client: RawClient, received: Int) {
+      let client = try await RawClient.connect(
+        port: tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\n\(credentials())\r\n")
+      return (client, await client.until("200 Connection established\r\n\r\n").utf8.count)
+    }
+
+    /// Waits until the tunnel has dropped the connections that its only client does not use.
+    func untilUnused() async throws {
+      let server = try #require(tunnel.server)
+      let loop = server.network.group.next()
+      func isUnused() async throws -> Bool {
+        try await loop.submit {
+          server.connections.withLock { $0.allSatisfy { $0.flow.map { $0.task == nil } ?? true } }
+        }
+        .get()
+      }
+      while try await !isUnused() { await Task.yield() }
+    }
+
+    /// The addresses of `https://api.test/` and their states, in the order of the attempts.
+    func states() async -> [String] {
+      guard let url = URL(string: "https://api.test/") else { return [] }
+      return await rewriter.explain(url).rows.map { "\($0.candidate.address) \($0.state)" }
     }
 
     /// What has reached servers that should have got nothing.

@@ -71,6 +71,111 @@
       await origin.stop()
     }
 
+    /// Has a client send bytes to an origin that answers with bytes; returns what the client got.
+    private func exchange(
+      _ request: @escaping (_ credentials: String, _ port: Int) -> String, _ script: ScriptedOrigin.Script,
+      policy: HostRewriter.Policy = .require
+    ) async throws -> String {
+      let origin = try await ScriptedOrigin.start { _ in script }
+      var text = ""
+      try await TunnelRig.with(isSecure: false, policy: policy) { rig in
+        rig.rewriter.ruleSource.replace(with: try HostRules(["api.test:\(origin.port)": ["127.0.0.1"]]))
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0, request(rig.credentials(), origin.port))
+        text = await client.rest()
+      }
+      await origin.stop()
+      return text
+    }
+
+    @Test("the response has none of the fields of the origin's connection, and says that the client's ends")
+    func responseFields() async throws {
+      let origin = [
+        "HTTP/1.1 103 Early Hints\r\nConnection: X-One\r\nX-One: 1\r\nLink: a\r\n\r\n",
+        "HTTP/1.1 200 Fine\r\nconnection: keep-alive,  X-Hop , content-length\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\n",
+        "Proxy-Authenticate: Basic realm=\"x\"\r\nUpgrade: h2c\r\nConnection: x-two\r\nX-Two: 2\r\nX-End: caf\u{E9}\r\n",
+        "Content-Length: 2\r\n\r\nok",
+      ].joined()
+      for policy in [HostRewriter.Policy.require, Self.acceptingAll] {
+        for size in [1, 3, 1000] {
+          let bytes = Array(origin.utf8)
+          let pieces = stride(from: 0, to: bytes.count, by: size).map { Data(bytes[$0..<min(bytes.count, $0 + size)]) }
+          let text = try await exchange(
+            { "GET http://api.test:\($1)/ HTTP/1.1\r\n\($0)\r\n" }, .init(pieces, end: .close), policy: policy)
+          #expect(
+            text
+              == "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 Fine\r\nX-End: caf\u{E9}\r\nContent-Length: 2\r\n"
+              + "Connection: close\r\n\r\nok")
+          guard Sizes.isWhole else { break }
+        }
+      }
+    }
+
+    private static var acceptingAll: HostRewriter.Policy {
+      var policy = HostRewriter.Policy.require
+      policy.responseCheck = .field("X-End", equals: "caf\u{E9}")
+      return policy
+    }
+
+    @Test("a client that keeps connections has its second request answered, and one sent early harms no response")
+    func secondRequest() async throws {
+      let origin = try await ScriptedOrigin.start { _ in
+        .init("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok", end: .close)
+      }
+      try await TunnelRig.with(isSecure: false) { rig in
+        rig.rewriter.ruleSource.replace(with: try HostRules(["api.test:\(origin.port)": ["127.0.0.1"]]))
+        if TunnelRig.hasCurl {
+          let urls = (1...9).map { "http://api.test:\(origin.port)/\($0)" }
+          let end = try await rig.curl(.absolute, URL(string: urls[0]), Array(urls.dropFirst()))
+          #expect(end.output == String(repeating: "ok", count: 9) && end.code == 0, "\(end)")
+        }
+        let head = "GET http://api.test:\(origin.port)/ HTTP/1.1\r\n\(rig.credentials())\r\n"
+        let client = try await RawClient.connect(port: rig.tunnel.port ?? 0, head + head)
+        let text = await client.rest()
+        #expect(text.hasSuffix("\r\n\r\nok") && text.components(separatedBy: "HTTP/1.1").count == 2, "\(text)")
+      }
+      await origin.stop()
+    }
+
+    @Test("a response that is not quite HTTP is passed on as it is, unless it has to be checked")
+    func otherResponses() async throws {
+      for text in [
+        "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "ICY 200 OK\r\nA: b\r\n\r\nnoise",
+        "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\nok",
+      ] {
+        let get: (String, Int) -> String = { "GET http://api.test:\($1)/ HTTP/1.1\r\n\($0)\r\n" }
+        #expect(try await exchange(get, .init(text, end: .close)) == text)
+        #expect(try await exchange(get, .init(text, end: .close), policy: Self.checked).hasPrefix("HTTP/1.1 502 "))
+      }
+    }
+
+    @Test("the origin gets requests with extensions and trailers, for itself, and after empty lines", arguments: 1...3)
+    func requests(_ size: Int) async throws {
+      try await TunnelRig.with(isSecure: false) { rig in
+        let place = "http://api.test:\(rig.lab.port)"
+        func send(_ text: String) async throws -> String {
+          let client = try await RawClient.connect(port: rig.tunnel.port ?? 0)
+          // In a few pieces, wherever they end.
+          let bytes = Array(text.utf8)
+          for index in stride(from: 0, to: bytes.count, by: bytes.count / size + 1) {
+            client.send(Array(bytes[index..<min(bytes.count, index + bytes.count / size + 1)]))
+          }
+          return await client.rest()
+        }
+        let body = "3;x=y\r\nabc\r\n0\r\nX-Sum: 6\r\nX-Mine: 1\r\n\r\n"
+        let post =
+          "POST \(place)/ HTTP/1.1\r\n\(rig.credentials())Connection: X-Mine\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let posted = try await send("\r\n\r\n" + post + body)
+        #expect(posted.contains(HijackLab.answer), "\(posted)")
+        #expect(rig.lab.good.requests.last?.body == Data("abc".utf8))
+        #expect(rig.lab.good.rawBytes.last?.hasSuffix("\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 6\r\n\r\n") == true)
+        let options = try await send("OPTIONS \(place) HTTP/1.1\r\n\(rig.credentials())\r\n")
+        #expect(options.hasPrefix("HTTP/1.1 "), "\(options)")
+        #expect(
+          rig.lab.good.rawBytes.last?.hasPrefix("OPTIONS * HTTP/1.1\r\nHost: api.test:\(rig.lab.port)\r\n") == true)
+      }
+    }
+
     @Test("an attempt that begins when another has won is lost, and does not end the load of the winner")
     func lost() async throws {
       try await TunnelRig.with(isSecure: false) { rig in

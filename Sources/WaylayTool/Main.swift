@@ -8,6 +8,10 @@
     static func main() async {
       // Ignore SIGPIPE: `write` fails with EPIPE instead, and open files are closed.
       signal(SIGPIPE, SIG_IGN)
+      // A connection must not get the number of a closed standard stream: text for that stream would go to its peer.
+      var descriptor: Int32
+      repeat { descriptor = open("/dev/null", O_RDONLY) } while (0..<3).contains(descriptor)
+      close(descriptor)
       do {
         var command = try WaylayCommand.parseAsRoot()
         if var command = command as? any AsyncParsableCommand {

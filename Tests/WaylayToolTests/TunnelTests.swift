@@ -153,6 +153,23 @@
       }
     }
 
+    @Test("a standard stream that is closed is no connection's descriptor, and output that is asked for fails")
+    func closedStreams() async throws {
+      try await Tool.with { waylay in
+        let end = try await script(
+          waylay,
+          """
+          for stream in 0 1 2; do
+            (exec {stream}>&-; exec "$0" tunnel --watch --route $route -- \\
+              bash -c 'readlink /proc/$PPID/fd/'$stream' >"$0"' "$dir/open")
+            cat "$dir/open"
+          done
+          "$0" hosts explain --route $route http://api.test/ >&-; echo "status $?"
+          """, 9)
+        #expect(end.output == "/dev/null\n/dev/null\n/dev/null\nstatus 4\n", "\(end)")
+      }
+    }
+
     @Test("without a command the variables are in a file for their owner alone, which goes with the tunnel")
     func file() async throws {
       try await withOrigin { origin in

@@ -92,7 +92,7 @@
 
     /// Buffers the head of a response until it has passed the check.
     private func hold(_ bytes: ByteBuffer) {
-      guard case .unknown = trust else { return held?.keep(bytes) ?? () }
+      guard case .unknown = trust else { return _ = held?.bytes.writeImmutableBuffer(bytes) }
       do {
         guard let (interim, head) = try held?.append(bytes) else { return }
         // Forward interim responses at once: the client may wait for one, and the final response may depend on its

@@ -70,8 +70,6 @@
     var silence: Scheduled<Void>?
     var record: TunnelRecord
     var task: Task<Void, Never>?
-    /// The number of the current search for a server.
-    private var search = 0
     var attempts: [Attempt] = []
     let start: Duration
     let way: Way
@@ -98,13 +96,12 @@
     }
 
     func findServer() {
-      search += 1
       server.users.enter()
-      task = Task { [self, search] in
+      task = Task { [self] in
         var failure: (any Error)?
         do { try await decide() } catch { failure = error }
         loop.execute { [self, failure] in
-          if search == self.search { decided(failure) }
+          decided(failure)
           server.users.leave()
         }
       }
@@ -114,7 +111,6 @@
     /// Drops the connections, none of which has carried a byte, until the client speaks: its silence says nothing about
     /// any server, and its first message may go to each of them.
     func dropUnused() {
-      search += 1
       task?.cancel()
       for timer in timers { timer.cancel() }
       for attempt in attempts { drop(attempt) }
@@ -156,7 +152,7 @@
     /// The rewriter's load has ended: it has failed, or the server is verified.
     private func decided(_ error: (any Error)?) {
       guard let error else { return release() }
-      guard !isOver, winner == nil || !isEstablished else { return }
+      guard !isOver, !(error is CancellationError), winner == nil || !isEstablished else { return }
       if let host = (error as? URLError)?.cause(as: HostError.self) ?? error as? HostError {
         record.failure = host.message
       } else {

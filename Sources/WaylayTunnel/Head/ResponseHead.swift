@@ -20,17 +20,14 @@
     /// The maximum size of a head.
     private static let limit = 64 << 10
 
-    private(set) var bytes = ByteBuffer()
-
-    /// Keeps bytes after the head.
-    mutating func keep(_ more: ByteBuffer) { bytes.writeImmutableBuffer(more) }
+    var bytes = ByteBuffer()
 
     /// Appends bytes; returns the interim heads, and the final head once it is complete. The heads are without the fields
     /// of the origin's connection; the final one says that the client's connection ends too. Throws for a malformed head.
     mutating func append(
       _ more: ByteBuffer
     ) throws -> (interim: ByteBuffer, head: (status: HTTPResponse.Status, fields: HTTPFields)?) {
-      keep(more)
+      bytes.writeImmutableBuffer(more)
       var interim = ByteBuffer()
       while let end = bytes.readableBytesView.endOfHead(from: bytes.readerIndex) {
         let lines = try ProxyHead.lines(bytes.readableBytesView[..<end])

@@ -12,6 +12,7 @@ public enum POSIXErrorCode: Int32, Sendable {
   case ENETDOWN = 100
   case ENETUNREACH = 101
   case ECONNRESET = 104
+  case ENOBUFS = 105
   case ETIMEDOUT = 110
   case ECONNREFUSED = 111
   case EHOSTUNREACH = 113

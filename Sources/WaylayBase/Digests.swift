@@ -105,14 +105,3 @@ package enum MessageDigest {
     0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
   ]
 }
-
-/// The check of Ethernet and gzip (ISO 3309).
-package enum CRC32 {
-  private static let table: [UInt32] = (0..<256).map { byte in
-    (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
-  }
-
-  package static func of(_ data: Data) -> UInt32 {
-    ~data.reduce(~0) { check, byte in table[Int(UInt8(truncatingIfNeeded: check) ^ byte)] ^ check >> 8 }
-  }
-}

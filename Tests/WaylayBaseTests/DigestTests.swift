@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import WaylayBase
 
-@Suite("Digests and checksums", .timeLimit(.minutes(5)))
+@Suite("Digests", .timeLimit(.minutes(5)))
 struct DigestTests {
-  @Test("are those of RFC 1321, FIPS 180-4 and ISO 3309")
+  @Test("are those of RFC 1321 and FIPS 180-4")
   func vectors() {
     #expect(MessageDigest.md5("".utf8) == "d41d8cd98f00b204e9800998ecf8427e")
     #expect(MessageDigest.md5("message digest".utf8) == "f96b697d7cb7938d525a2f31aaf161d0")
@@ -13,7 +13,6 @@ struct DigestTests {
     #expect(
       MessageDigest.sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
-    #expect(CRC32.of(Data("123456789".utf8)) == 0xCBF4_3926)
   }
 
   @Test("pad a message that ends at any place of a block")

@@ -17,6 +17,9 @@ struct JournalTests {
     }
   }
 
+  @Test("has the checksum of ISO 3309 before each line")
+  func checksum() { #expect(CRC32.of(Data("123456789".utf8)) == 0xCBF4_3926) }
+
   @Test("has every exchange that has ended, though the process is killed", .exitTest)
   func killed() async throws {
     try await withDirectory { directory in

@@ -80,7 +80,8 @@ final class SharedBody: Sendable {
   ///
   /// - Parameter finish: Called once at the end, before the readers see it.
   func start(_ finish: @escaping @Sendable (End) async -> Void) {
-    let task = Task { await self.run(finish) }
+    let shared = SharedWork()
+    let task = Task { await shared.run { await self.run(finish) } }
     let isAbandoned = state.withLock { state in
       state.pump = task
       return state.isAbandoned

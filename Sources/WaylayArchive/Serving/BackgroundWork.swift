@@ -22,8 +22,9 @@ final class BackgroundWork: Sendable {
   ) -> Bool {
     let isFirst = state.withLock { state in !state.isClosed && state.running.insert(key).inserted }
     guard isFirst else { return false }
+    let shared = SharedWork()
     let task = Task {
-      await work()
+      await shared.run(work)
       self.state.withLock { state in
         state.running.remove(key)
         state.tasks[key] = nil
@@ -63,9 +64,10 @@ final class TimedWork<Value: Sendable>: Sendable {
 
   /// Starts the work. It ends by itself, by ``cancel()``, or when a waiting caller is cancelled.
   func start(_ work: @escaping @Sendable () async throws -> Value) {
+    let shared = SharedWork()
     let task = Task {
       let outcome: Result<Value, any Error>
-      do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
+      do { outcome = .success(try await shared.run(work)) } catch { outcome = .failure(error) }
       state.change(waking: \.waiters) { state in
         state.task = nil
         // Drop an unwanted result here: it may be a response, whose release cancels its transfer.

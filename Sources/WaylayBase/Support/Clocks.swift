@@ -49,20 +49,3 @@ package struct Stopwatch: Sendable {
     try await wait(offset)
   }
 }
-
-extension Clock where Duration == Swift.Duration {
-  /// The result of work, or `nil` if it takes longer than that: the work is then cancelled.
-  package func value<Result: Sendable>(
-    within limit: Duration, of work: @escaping @Sendable () async throws -> Result
-  ) async throws -> Result? {
-    try await withThrowingTaskGroup(of: Result?.self) { group in
-      group.addTask { try await work() }
-      group.addTask {
-        try await self.sleep(for: limit)
-        return nil
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? nil
-    }
-  }
-}

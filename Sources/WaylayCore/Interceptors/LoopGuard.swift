@@ -47,8 +47,9 @@ public struct LoopGuard: InlineResponding {
   public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { .next(try enter(request).0) }
 
   private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {
-    let outer = Lineage.current ?? request.storage.value.lineage
-    let lineage = Lineage(Lineage.Entry(origin: origin, label: name), in: outer, load: outer?.load)
+    let outer = (Lineage.inherited ?? request.storage.value.lineage)?.counting
+    let lineage = Lineage(
+      Lineage.Entry(origin: origin, label: name), in: outer, scope: outer?.scope ?? .unlimited, outer?.number ?? 0)
     guard lineage.count(of: origin) <= limit else {
       throw WaylayError(
         .loopDetected,

@@ -124,7 +124,6 @@ extension InterceptedRequest {
 
   /// Has the projection carry the loop guard's tag; it is made when somebody takes it.
   mutating func tag(with lineage: Lineage) {
-    // Code that keeps a request, a history for one, must not keep the load that it came from, and with it the chain.
-    storage.value.lineage = lineage.withoutLoads
+    storage.value.lineage = lineage
   }
 }

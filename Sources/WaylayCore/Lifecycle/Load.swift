@@ -35,6 +35,8 @@ final class Load: Sendable {
   /// The transports of its session; `nil` for those of its installation.
   let transports: Installation.Transports?
   let state: Locked<State>
+  /// The load itself from its first hop to its end: while its entries of a lineage count.
+  let scope = Locked<Load?>(nil)
   /// The idle timeout in seconds if the request sets one.
   let ownTimeout: TimeInterval?
 
@@ -253,12 +255,16 @@ extension Load {
       }
       return (!state.hasEnded, state.isWatched)
     }
+    leaveScope()
     guard isFirst else { return }
     let error = makeError()
     report(error == nil ? .finished : .failed, response: response, error: error)
     log(response, error)
     if isWatched { registry.watch.remove(self) }
   }
+
+  /// From here on, code that the load has started is outside of it.
+  func leaveScope() { scope.withLock { $0 = nil } }
 
   private func log(_ response: InterceptedResponse?, _ error: (any Error)?) {
     guard let logger = registry.logger, logger.logLevel <= .debug else { return }
@@ -280,43 +286,73 @@ extension Load {
 /// The registries and loop guards that a load is nested in, outermost first.
 ///
 /// It propagates as a task-local and, for code outside of that task, in the tag of the requests that interceptors see.
+/// An entry counts as long as its scope: until the last byte, the failure or the cancellation of its load, or the end
+/// of the ``SharedWork`` that outlives it.
 final class Lineage: Sendable {
   struct Entry: Sendable {
     /// The number of a registry or of a loop guard.
     let origin: UInt64
     /// The text for an error's path.
     let label: String
-    /// The tag of a load that is not nested, cached because nearly all loads are not.
-    var tag: URL?
+  }
 
-    /// The entry of a registry.
-    static func registry(_ number: UInt64) -> Entry {
-      var entry = Entry(origin: number, label: "registry \(number)")
-      entry.tag = URL(string: RequestTag.text(for: Lineage(entry, in: nil, load: nil)))
-      return entry
-    }
+  enum Scope: Sendable {
+    case load(Locked<Load?>)
+    case work(SharedWork)
+    /// That of a guard outside of any load, in a unit test.
+    case unlimited
   }
 
   let outer: Lineage?
   let entry: Entry
+  let scope: Scope
+  /// The number of the load, or of the work around it.
+  let number: UInt64
   let depth: Int
-  /// The load whose chain runs here, if any.
-  let load: Load?
+  /// The work in which the entry was made: what it began is judged by the load.
+  private let work: SharedWork?
+  /// How many loads were started one by the other after each had ended, and since when.
+  private let ended: (count: Int, since: UInt64)
 
-  init(_ entry: Entry, in outer: Lineage?, load: Load?) {
-    self.outer = outer
-    self.entry = entry
-    self.load = load
+  init(
+    _ entry: Entry, in outer: Lineage?, scope: Scope, _ number: UInt64, of work: SharedWork? = .current,
+    ended: (count: Int, since: UInt64) = (0, 0)
+  ) {
+    (self.outer, self.entry, self.scope, self.number, self.work) = (outer, entry, scope, number, work)
+    self.ended = ended
     depth = (outer?.depth ?? 0) + 1
   }
 
-  /// The same lineage without loads, for objects that outlive them.
-  var withoutLoads: Lineage {
-    load == nil && outer == nil ? self : Lineage(entry, in: outer?.withoutLoads, load: nil)
+  /// The load whose chain runs here, until it ends.
+  var load: Load? { if case .load(let load) = scope { load.withLock { $0 } } else { nil } }
+
+  var counts: Bool {
+    switch scope {
+    case .load(let load): load.withLock { $0 != nil }
+    case .work(let work): work.isWanted
+    case .unlimited: true
+    }
+  }
+
+  /// The entries that count, if any.
+  var counting: Lineage? {
+    let outer = outer?.counting
+    guard counts else { return outer }
+    return outer === self.outer ? self : Lineage(entry, in: outer, scope: scope, number, of: work, ended: ended)
+  }
+
+  /// The same for code of `work`, by whose scope older entries are judged.
+  func within(_ work: SharedWork?) -> Lineage {
+    guard let work, work !== self.work else { return self }
+    return Lineage(
+      entry, in: outer?.within(work), scope: .work(work), InterceptedRequest.ID.next().number, of: work, ended: ended)
   }
 
   /// Outermost first.
   var entries: [Entry] { (outer?.entries ?? []) + [entry] }
+
+  /// The lineage of the current code.
+  static var inherited: Lineage? { current?.within(SharedWork.current) }
 
   @TaskLocal static var current: Lineage?
 
@@ -331,11 +367,11 @@ final class Lineage: Sendable {
 
   /// How often the load is nested in that registry or guard.
   func count(of origin: UInt64) -> Int {
-    (outer?.count(of: origin) ?? 0) + (entry.origin == origin ? 1 : 0)
+    (outer?.count(of: origin) ?? 0) + (entry.origin == origin && counts ? 1 : 0)
   }
 
   func contains(_ origin: UInt64) -> Bool {
-    entry.origin == origin || outer?.contains(origin) ?? false
+    entry.origin == origin && counts || outer?.contains(origin) ?? false
   }
 
   var path: String { entries.map(\.label).joined(separator: " → ") }
@@ -350,10 +386,18 @@ final class Lineage: Sendable {
     }
   }
 
-  /// Returns a lineage one level deeper; throws an error with the path if it is too deep.
+  /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if loads that have ended
+  /// keep on starting others, faster than one each second.
   static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
-    let lineage = Lineage(entry, in: outer, load: load)
-    guard lineage.depth <= maximumDepth else {
+    load.state.withLock { state in if !state.hasEnded { load.scope.withLock { $0 = load } } }
+    let (counting, now) = (outer?.counting, load.registry.clock.now())
+    var ended = outer?.ended ?? (count: 0, since: now)
+    if counting?.depth != outer?.depth { ended.count += 1 }
+    let isLong = ended.count > maximumDepth
+    let isLoop = isLong && now.saturating(subtracting: ended.since) < UInt64(maximumDepth) * 1_000_000_000
+    if isLong { ended = (0, now) }
+    let lineage = Lineage(entry, in: counting, scope: .load(load.scope), load.id.number, ended: ended)
+    guard lineage.depth <= maximumDepth, !isLoop else {
       throw WaylayError(
         .loopDetected,
         "a load entered interception again \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
@@ -372,7 +416,7 @@ package struct LoadOrigin: Sendable {
 
   /// Captures the lineage of the current task.
   package init() {
-    lineage = Lineage.current
+    lineage = Lineage.inherited
   }
 
   /// Runs an operation with the captured lineage.

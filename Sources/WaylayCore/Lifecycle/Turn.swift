@@ -131,8 +131,11 @@ extension InterceptorChain.Next {
   /// - Throws: The errors of the rest of the chain.
   package func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     switch target {
-    case .closure(let load): try await load(request)
-    case .turn(let turn): try await turn.proceed(request, mayBeLate: true)
+    case .closure(let load): return try await load(request)
+    case .turn(let turn):
+      var request = request
+      if let lineage = Lineage.inherited { request.tag(with: lineage) }
+      return try await turn.proceed(request, mayBeLate: true)
     }
   }
 }
@@ -206,7 +209,7 @@ extension Load {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
     request.address(
-      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
+      to: TransportObserver(load: self, lineage: .inherited, watchesTimeout: request.options.timeout == ownTimeout)
     )
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }

@@ -168,7 +168,8 @@ final class ClientRelay: Sendable {
     do {
       let response = try await respond()
       if let events = Self.events(of: response, for: client) {
-        // Post first: the app need not wait for the end of the load.
+        // Post first, outside of the load's scope: the app need not wait for the end of the load.
+        load.leaveScope()
         post(events)
         load.report(.responded, response: response)
       } else {

@@ -12,27 +12,32 @@ enum RequestTag {
   private static let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
   private static let prefix = "waylay-\(nonce):"
 
+  /// The lineages that tags name, and how many there may be before those that no longer count are removed.
+  private static let named = Locked<(lineages: [String: Lineage], limit: Int)>(([:], 256))
+
   /// The tag of a lineage as text; `original` is what the tag displaces.
   static func text(for lineage: Lineage, original: String? = nil) -> String {
-    let entries = lineage.entries.map { "\($0.origin)~\(escape($0.label))" }.joined(separator: "/")
-    return prefix + entries + (original.map { "?" + escape($0) } ?? "")
+    let name = "\(lineage.number).\(lineage.depth).\(lineage.entry.origin)"
+    named.withLock { named in
+      if named.lineages.count >= named.limit {
+        named.lineages = named.lineages.filter { $0.value.counting != nil }
+        named.limit = 256 + 2 * named.lineages.count
+      }
+      named.lineages[name] = lineage
+    }
+    return prefix + name + (original.map { "?" + escape($0) } ?? "")
   }
 
   private static func escape(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
   }
 
-  /// What a tag says, or `nil` for anything that is not a tag of this process.
-  static func parse(_ text: String) -> (lineage: Lineage, original: String?)? {
+  /// What a tag says, or `nil` for anything that is not a tag of this process. A lineage that no longer counts is not
+  /// said.
+  static func parse(_ text: String) -> (lineage: Lineage?, original: String?)? {
     guard text.hasPrefix(prefix) else { return nil }
     let parts = text.dropFirst(prefix.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    var lineage: Lineage?
-    for entry in parts[0].split(separator: "/") {
-      let fields = entry.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
-      guard fields.count == 2, let origin = UInt64(fields[0]) else { return nil }
-      let known = Lineage.Entry(origin: origin, label: fields[1].removingPercentEncoding ?? "?")
-      lineage = Lineage(known, in: lineage, load: nil)
-    }
-    return lineage.map { ($0, parts.count == 2 ? parts[1].removingPercentEncoding : nil) }
+    let lineage = named.withLock { $0.lineages[String(parts[0])] }
+    return (lineage?.counting, parts.count == 2 ? parts[1].removingPercentEncoding : nil)
   }
 }

@@ -255,7 +255,7 @@ extension Installation {
     init(
       _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
       for owner: URLProtocol.Type? = nil, bySession: Bool, origin: URL? = Lineage.origin,
-      within current: Lineage? = Lineage.current
+      within current: Lineage? = Lineage.inherited
     ) {
       self.origin = origin
       let context = context ?? installation.context
@@ -265,11 +265,12 @@ extension Installation {
       snapshot = installation.registry.snapshot
       var request = request
       let tagged = RequestTag.lineage(of: request)
-      if tagged != nil { RequestTag.strip(&request) }
+      RequestTag.strip(&request)
       hasStoredCookies = context.prepare(
         &request, origin: RequestTag.origin(of: request), bySession: bySession)
       self.request = request
-      outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current
+      // What no longer counts stays: a loop is known by it.
+      outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current
       let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false
       let target = request.url.map(InterceptorChain.Scope.Target.init)
       isWebSocket = target?.isWebSocket ?? false

@@ -98,7 +98,8 @@ public final class InterceptorRegistry: Sendable {
     self.logger = logger ?? FallbackLogger.current
     redirectPolicy = redirects
     (self.limits, self.security) = (limits, security)
-    lineageEntry = Lineage.Entry.registry(Lineage.nextOrigin())
+    let origin = Lineage.nextOrigin()
+    lineageEntry = Lineage.Entry(origin: origin, label: "registry \(origin)")
     let list = interceptors()
     guard !list.isEmpty else { return }
     let coversEveryScheme = list.contains { ($0 as? any GuardingInterceptor)?.coversEveryScheme == true }

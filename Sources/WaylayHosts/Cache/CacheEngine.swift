@@ -102,12 +102,18 @@ final class CacheEngine: Sendable {
   }
 
   /// Detached, because a lookup serves many loads: it must not inherit the priority and the task-locals of the first
-  /// one.
+  /// one. What a resolver loads is inside that one nevertheless, for as long as the lookup runs: it would wait for
+  /// itself.
   private func begin(_ query: HostAuthority, _ number: Int) -> Task<Void, Never> {
-    Task.detached { [self] in
+    let (origin, work) = (LoadOrigin(), SharedWork())
+    return Task.detached { [self] in
       do {
-        let resolution = try await resolver.resolve(query) { [options] resolution in
-          try resolution.screened(for: query, except: options.privateHosts)
+        let resolution = try await origin.run {
+          try await work.run {
+            try await resolver.resolve(query) { [options] resolution in
+              try resolution.screened(for: query, except: options.privateHosts)
+            }
+          }
         }
         finish(query, number, .success(resolution))
       } catch {

@@ -60,11 +60,7 @@
     /// The request with a tag.
     static func tag(_ request: inout URLRequest, with lineage: Lineage) {
       strip(&request)
-      guard lineage.depth == 1, request.mainDocumentURL == nil else {
-        request.mainDocumentURL = URL(string: text(for: lineage, original: request.mainDocumentURL?.absoluteString))
-        return
-      }
-      request.mainDocumentURL = lineage.entry.tag
+      request.mainDocumentURL = URL(string: text(for: lineage, original: request.mainDocumentURL?.absoluteString))
     }
 
     /// The request as it was before it was tagged.

@@ -40,8 +40,10 @@ extension ArchiveCache {
     /// a user, and different for each.
     public var partition: (@Sendable (URLRequest) -> String?)?
     /// Whether to keep responses to requests with different credentials apart: `Authorization`, `Proxy-Authorization`,
-    /// the URL's user info, and the credential that answered a challenge, as a keyed digest. `nil`, the default, does
-    /// so if ``partition`` returns nothing.
+    /// fields of common APIs such as `X-Api-Key` and `X-Auth-Token`, the URL's user info, and the credential that
+    /// answered a challenge, as a keyed digest. `nil`, the default, does so if ``partition`` returns nothing.
+    ///
+    /// ``KeyRule/ignoringFields(_:for:)`` takes out a field that does not identify a user, such as the key of an app.
     ///
     /// HTTP does not require this of a private cache (RFC 9111, section 3.5 covers shared ones); an app whose users
     /// take turns needs it. A renewed token is a different credential: with `partition` it does not count unless this
@@ -50,8 +52,8 @@ extension ArchiveCache {
     /// The cookies that identify the user if ``partition`` does not; see ``UserCookies``.
     ///
     /// Responses for one user only are bound to these cookies: those with `private` and, if the request has such a
-    /// cookie, those that set cookies or must not be reused without validation (`no-cache`, `max-age=0`, no lifetime at
-    /// all) and have neither `public` nor `s-maxage`. A request with other cookies never gets
+    /// cookie, those that set cookies or must not be reused without validation (`no-cache`, `max-age=0`, no lifetime of
+    /// their own) and have neither `public` nor `s-maxage`. A request with other cookies never gets
     /// them, and their validators are not sent with it. If a server sets a new session cookie with every response,
     /// little of that remains readable offline: identify the user with ``partition``, or the stable cookie with
     /// ``UserCookies/only(_:)``.

@@ -41,7 +41,10 @@ struct RequestKey: Sendable {
         "\(request.method.rawValue.uppercased()) "
         + digest(Array(metadata.utf8) + [0] + Array(body)).hexadecimal + " "
     }
-    if splitsByCredentials, let credentials = Self.credentials(of: request, userInfo: address.userInfo, challenge) {
+    ignoredFields = rules.isEmpty ? [] : Set(rules.flatMap(\.fields))
+    if splitsByCredentials,
+      let credentials = Self.credentials(of: request, userInfo: address.userInfo, challenge, except: ignoredFields)
+    {
       // Keys are written to disk, so use a digest; half of it suffices to distinguish users.
       prefix += digest(Array(credentials.utf8)).prefix(16).hexadecimal
     }
@@ -50,7 +53,6 @@ struct RequestKey: Sendable {
       address.text, own: configuration.keyFor?(request.urlRequest),
       digest: configuration.keepsQueryValues ? nil : digest)
     listedURL = configuration.keepsQueryValues ? address.text : url.redacted
-    ignoredFields = rules.isEmpty ? [] : Set(rules.flatMap(\.fields))
     key = ArchiveKey(
       bytes: Array(self.prefix.utf8) + resource.text, partition: partition.map { ArchivePartition($0) } ?? .shared)
   }
@@ -77,14 +79,19 @@ struct RequestKey: Sendable {
   }
 
   private static func credentials(
-    of request: InterceptedRequest, userInfo: String?, _ challenge: AnsweredChallenge?
+    of request: InterceptedRequest, userInfo: String?, _ challenge: AnsweredChallenge?, except ignored: Set<String>
   ) -> String? {
+    let custom = request.fields.filter { field in
+      let name = field.name.canonicalName
+      return CredentialFields.custom.contains(name) && !ignored.contains(name)
+    }.map { "\($0.name.canonicalName):\($0.value)" }
     // Use the credentials themselves for an answered challenge: Digest writes them differently each time, and the URL's
     // user info is the same.
-    if let challenge { return ["challenge", challenge.user, challenge.password].joined(separator: "\u{0}") }
-    let fields = [request.fields[.authorization], request.fields[.proxyAuthorization], userInfo]
-    guard fields.contains(where: { $0 != nil }) else { return nil }
-    return fields.map { $0 ?? "" }.joined(separator: "\u{0}")
+    let fields: [String?] =
+      challenge.map { ["challenge", $0.user, $0.password] }
+      ?? [request.fields[.authorization], request.fields[.proxyAuthorization], userInfo]
+    guard !custom.isEmpty || fields.contains(where: { $0 != nil }) else { return nil }
+    return (fields.map { $0 ?? "" } + custom.sorted()).joined(separator: "\u{0}")
   }
 }
 

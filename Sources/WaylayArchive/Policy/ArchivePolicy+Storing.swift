@@ -100,13 +100,13 @@ extension ArchivePolicy {
 /// validation adds that user to it.
 extension ArchivePolicy {
   /// Whether a response is for one user only: `private`, or, for a request with user cookies, any response that
-  /// requires validation before reuse.
+  /// requires validation before reuse, or whose lifetime is a guess.
   private func isPersonal(_ record: CacheRecord, _ response: Response, hasUser: Bool) -> Bool {
     if record.directives.isPrivate { return true }
     if Self.isForEverybody(record.directives) || !hasUser { return false }
     if record.directives.isNoCache || record.directives.isNoStore { return true }
     switch record.lifetimeSource {
-    case .maxAge, .expires, .heuristic: return record.lifetime == 0 || response.fields.contains { $0.name.setsCookie }
+    case .maxAge, .expires: return record.lifetime == 0 || response.fields.contains { $0.name.setsCookie }
     default: return true
     }
   }

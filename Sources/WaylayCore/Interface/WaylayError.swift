@@ -216,11 +216,11 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
   public static var redirectRefused: Self { Self("redirectRefused") }
-  /// Credentials that an interceptor set on a redirect to another origin were not sent. An event and a log line carry
-  /// this error; the load goes on without them.
+  /// Credentials that an interceptor or the app set were not sent to another origin, to which a redirect led. An event
+  /// and a log line carry this error; the load goes on without them.
   ///
-  /// To send them to that host, register the interceptor in a chain whose scope names it, as in
-  /// `.host("api.example.com")`.
+  /// To send an interceptor's to that host, register it in a chain whose scope names the host, as in
+  /// `.host("api.example.com")`; to send the app's own field, name it in ``RedirectPolicy/forwardedCredentials``.
   public static var credentialsWithheld: Self { Self("credentialsWithheld") }
   /// This version of Foundation on Linux does not let Waylay hand over a download task's file.
   ///

@@ -32,8 +32,6 @@ struct Authentication {
 
   private var last: Attempt?
   var hasSentCredential: Bool { last != nil }
-  /// Whether the server has refused the URL's user and password.
-  private var hasRefusedUserInfo = false
   /// The credentials that the server has refused in this load, in order.
   private var refused: [URLCredential] = []
   private var rounds = 0
@@ -68,7 +66,6 @@ struct Authentication {
         reply = ChallengeReply(.useCredential, last.credential)
       } else {
         noteRefusal(in: challenge.space)
-        noteUserInfo(of: hop.urlRequest, challenge, response)
         reply = try await self.reply(to: challenge.space, at: url, response, load)
       }
       switch reply.disposition {
@@ -111,15 +108,6 @@ struct Authentication {
     guard let last else { return }
     if last.space == space { refused.append(last.credential) } else { refused = [] }
     self.last = nil
-  }
-
-  /// Records that the URL's user and password, sent as Basic before any challenge, were refused.
-  private mutating func noteUserInfo(of request: URLRequest, _ challenge: Challenge, _ response: InterceptedResponse) {
-    guard !hasRefusedUserInfo, challenge.digest == nil, response.source == .network,
-      request.value(forHTTPHeaderField: "Authorization") == nil, let credential = request.url?.userInfo
-    else { return }
-    hasRefusedUserInfo = true
-    refused.append(credential)
   }
 
   /// Asks the app, or applies the system's default handling, about a challenge.
@@ -276,15 +264,6 @@ extension URL {
   var userInfo: URLCredential? {
     guard let user = user(percentEncoded: false), !user.isEmpty else { return nil }
     return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .none)
-  }
-}
-
-extension InterceptedRequest {
-  /// Moves user name and password from the URL to `Authorization`, as Basic, unless the request has that field: they
-  /// are sent before a challenge, as with `URLSession`.
-  mutating func moveUserInfo() {
-    if !fields.contains(.authorization), let field = url.userInfo?.basicField { fields[.authorization] = field }
-    url = url.withoutUserInfo
   }
 }
 

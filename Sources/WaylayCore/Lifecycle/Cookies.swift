@@ -10,11 +10,13 @@ extension LoadContext {
   ///   - bySession: Whether the loading system has already added the cookies.
   /// - Returns: Whether the request's `Cookie` comes from the storage, and must be recomputed for the next hop.
   @discardableResult
-  func prepare(_ request: inout URLRequest, origin: URL? = nil, bySession: Bool = false) -> Bool {
+  func prepare(
+    _ request: inout URLRequest, origin: URL?, _ policy: RedirectPolicy, bySession: Bool = false
+  ) -> Bool {
     if cachePolicy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy {
       request.cachePolicy = cachePolicy
     }
-    if !additionalFields.isEmpty { addHeaders(to: &request, origin: origin) }
+    if !additionalFields.isEmpty { addHeaders(to: &request, origin: origin, policy) }
     if bySession {
       if request.value(forHTTPHeaderField: "Cookie") == nil { return false }
       guard request.httpShouldHandleCookies else {
@@ -26,11 +28,11 @@ extension LoadContext {
   }
 
   /// Adds the session's header fields that the request does not set itself (P10).
-  private func addHeaders(to request: inout URLRequest, origin: URL?) {
+  private func addHeaders(to request: inout URLRequest, origin: URL?, _ policy: RedirectPolicy) {
     let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
     guard additionalFields.count > Self.few else {
       for (name, value) in additionalFields where request.value(forHTTPHeaderField: name) == nil {
-        if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
+        if isForeign, Redirect.staysBehind(name, policy) { continue }
         request.setValue(value, forHTTPHeaderField: name)
       }
       return
@@ -39,7 +41,7 @@ extension LoadContext {
     var fields = request.allHTTPHeaderFields ?? [:]
     var present = Set(fields.keys.map { $0.lowercased() })
     for (name, value) in additionalFields where present.insert(name.lowercased()).inserted {
-      if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
+      if isForeign, Redirect.staysBehind(name, policy) { continue }
       fields[name] = value
     }
     request.allHTTPHeaderFields = fields

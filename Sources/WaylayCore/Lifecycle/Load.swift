@@ -162,7 +162,7 @@ extension Load {
       await response.body.discard()
       hop = next
       request = hop.urlRequest
-      context.prepare(&request, origin: first.url)
+      context.prepare(&request, origin: first.url, registry.redirectPolicy)
       challenge = authentication.authorize(&request)
       let isReentry = ownership.outer.map(registry.isReentry(from:)) ?? false
       selection = isReentry ? nil : ownership.snapshot.index.select(request)
@@ -193,7 +193,7 @@ extension Load {
     {
       return again
     }
-    guard let target = Redirect(after: response, to: hop.urlRequest),
+    guard let target = Redirect(after: response, to: hop.urlRequest, registry.redirectPolicy),
       let next = try await redirect(to: target, after: response, from: hop)
     else { return nil }
     report(.redirected, response: response)

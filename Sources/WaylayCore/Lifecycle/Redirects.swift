@@ -7,12 +7,49 @@ public struct RedirectPolicy: Sendable, Hashable {
   public var maximumHops: Int
   /// Whether a redirect may lead from `https` to `http`. Off by default: a request made over TLS stays on TLS.
   public var allowsDowngrade: Bool
+  /// The names of credential fields, such as `X-Api-Key`, that go along to another origin. Never `Authorization` and
+  /// `Cookie`. Empty by default.
+  public var forwardedCredentials: Set<String>
 
   /// Makes a policy.
-  public init(maximumHops: Int = 20, allowsDowngrade: Bool = false) {
+  public init(maximumHops: Int = 20, allowsDowngrade: Bool = false, forwardedCredentials: Set<String> = []) {
     self.maximumHops = maximumHops
     self.allowsDowngrade = allowsDowngrade
+    self.forwardedCredentials = forwardedCredentials
   }
+
+  func forwards(_ name: String) -> Bool {
+    forwardedCredentials.contains { $0.lowercased() == name } && !CredentialFields.standard.contains(name)
+  }
+}
+
+/// The request fields that carry credentials, by their whole names in lower case: an archive tells users apart by them,
+/// and none goes along with a redirect to another origin. Redaction goes by the wider ``CredentialNames``.
+package enum CredentialFields {
+  /// Those that HTTP defines.
+  package static let standard: Set = ["authorization", "cookie", "cookie2", "proxy-authorization"]
+  /// Those of common APIs, whose values stay the same for a user.
+  package static let custom = set(
+    """
+    access-token api-key api-token apikey auth-token cf-access-client-secret cf-access-jwt-assertion cf-access-token \
+    circle-token dd-api-key dd-application-key deploy-token job-token ocp-apim-subscription-key private-token \
+    session-token x-access-key x-access-token x-algolia-api-key x-amz-security-token x-amzn-oidc-accesstoken \
+    x-api-key x-api-secret x-api-token x-apikey x-app-token x-auth x-auth-key x-auth-token x-authorization \
+    x-client-secret x-consul-token x-emby-token x-figma-token x-forwarded-access-token x-functions-key \
+    x-gitlab-token x-goog-api-key x-hasura-admin-secret x-id-token x-jwt-assertion x-master-key \
+    x-parse-session-token x-plex-token x-rapidapi-key x-refresh-token x-secret-key x-session-id x-session-key \
+    x-session-token x-shopify-access-token x-subscription-token x-token x-user-token x-vault-token
+    """)
+  /// Those whose values change with each request: no stored response would ever be found by them.
+  package static let changing = set(
+    """
+    csrf-token dpop signature signature-input x-amz-signature x-csrf-token x-csrftoken x-hub-signature \
+    x-hub-signature-256 x-request-signature x-signature x-xsrf-token
+    """)
+
+  static func isCustom(_ name: String) -> Bool { custom.contains(name) || changing.contains(name) }
+
+  private static func set(_ names: String) -> Set<String> { Set(names.split(separator: " ").map(String.init)) }
 }
 
 extension Load {
@@ -24,6 +61,15 @@ extension Load {
     if target.keepsBody, let data = hop.body.inMemory, !data.isEmpty { proposed.httpBody = data }
     let policy = registry.redirectPolicy
     try target.check(policy, load: self)
+    if !target.withheld.isEmpty {
+      let names = target.withheld.joined(separator: ", ")
+      let error = WaylayError(
+        .credentialsWithheld,
+        "a redirect to \(proposed.url?.host ?? ""), which is another origin, does not take \(names) along. If that host is to get "
+          + "it, allow it with RedirectPolicy(forwardedCredentials: [\"\(target.withheld[0])\"]).",
+        url: proposed.url, requestID: id)
+      reportWithheld(error)
+    }
     // On Apple platforms the loading system follows the redirect.
     guard hop.number < policy.maximumHops else {
       let (url, limit) = (target.request.url, policy.maximumHops)
@@ -58,17 +104,25 @@ extension Load {
 struct Redirect {
   var request: URLRequest
   let keepsBody: Bool
+  /// The credential fields, apart from those that HTTP defines, that another origin does not get.
+  private(set) var withheld: [String] = []
   private let source: URL
 
-  /// The fields that are never sent to another origin: credentials, challenges, and hop-by-hop fields (RFC 9110,
-  /// section 7.6.1).
-  static let credentials: Set<String> = [
-    "authorization", "cookie", "cookie2", "proxy-authorization", "host", "www-authenticate", "proxy-authenticate",
-    "connection",
-    "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+  /// The other fields that are never sent to another origin: challenges, and hop-by-hop fields (RFC 9110, section
+  /// 7.6.1).
+  private static let bound: Set<String> = [
+    "host", "www-authenticate", "proxy-authenticate", "connection", "keep-alive", "proxy-connection", "te", "trailer",
+    "transfer-encoding", "upgrade",
   ]
 
-  init?(after response: InterceptedResponse, to original: URLRequest) {
+  /// Whether another origin does not get a field.
+  static func staysBehind(_ name: String, _ policy: RedirectPolicy) -> Bool {
+    let name = name.lowercased()
+    return bound.contains(name) || CredentialFields.standard.contains(name)
+      || CredentialFields.isCustom(name) && !policy.forwards(name)
+  }
+
+  init?(after response: InterceptedResponse, to original: URLRequest, _ policy: RedirectPolicy = RedirectPolicy()) {
     let code = response.status.code
     guard code / 100 == 3, [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location],
       let from = original.url,
@@ -104,7 +158,10 @@ struct Redirect {
     if !from.hasSameOrigin(as: target) {
       let options = original.value(forHTTPHeaderField: "Connection")?.split(separator: ",") ?? []
       for option in options { request.setValue(nil, forHTTPHeaderField: option.trimmingCharacters(in: .whitespaces)) }
-      for name in Self.credentials { request.setValue(nil, forHTTPHeaderField: name) }
+      for name in original.allHTTPHeaderFields?.keys.sorted() ?? [] where Self.staysBehind(name, policy) {
+        request.setValue(nil, forHTTPHeaderField: name)
+        if CredentialFields.isCustom(name.lowercased()) { withheld.append(name) }
+      }
     }
   }
 
@@ -141,7 +198,9 @@ extension Load {
   /// - Parameter interceptor: Its name; `nil` if the interceptors of a chain made the canonical form together.
   func withhold(from request: inout InterceptedRequest, before: InterceptedRequest, by interceptor: String?) {
     guard !request.storage.isSame(as: before.storage) else { return }
-    let withheld = request.fields.restoreCredentials(of: before.fields) + request.restoreURLCredentials(of: before.url)
+    let withheld =
+      request.fields.restoreCredentials(of: before.fields, registry.redirectPolicy)
+      + request.restoreURLCredentials(of: before.url)
     guard !withheld.isEmpty else { return }
     let host = before.url.host ?? ""
     let error = WaylayError(
@@ -150,18 +209,23 @@ extension Load {
         + "load did not begin with: it was taken out. If \(host) is to get it, register the interceptor in a chain "
         + "whose scope names that host: InterceptorChain(\"api\", for: .host(\"\(host)\")).",
       interceptor: interceptor, url: before.url, requestID: id)
+    reportWithheld(error)
+  }
+
+  private func reportWithheld(_ error: WaylayError) {
     report(.credentialsWithheld, error: error)
     registry.logger?.warning(
-      "\(error.message)", metadata: [LogKey.load: "\(id)", LogKey.url: "\(before.url.redacted)"])
+      "\(error.message)", metadata: [LogKey.load: "\(id)", LogKey.url: "\(error.url?.redacted ?? "")"])
   }
 }
 
 extension HTTPFields {
   /// Removes credential values that are absent from `others`, and restores those of `others` if none remains; returns
   /// the names of the changed fields.
-  fileprivate mutating func restoreCredentials(of others: HTTPFields) -> [String] {
+  fileprivate mutating func restoreCredentials(of others: HTTPFields, _ policy: RedirectPolicy) -> [String] {
     var restored: [String] = []
     for name in Set(map(\.name)) where CredentialNames.isField(name.canonicalName) {
+      if policy.forwards(name.canonicalName) { continue }
       let (ours, theirs) = (self[values: name].flatMap(name.parts), others[values: name].flatMap(name.parts))
       let kept = ours.filter(theirs.contains)
       guard kept.count < ours.count else { continue }

@@ -204,7 +204,8 @@ extension Load {
   func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     var request = request
     let url = request.url
-    if url.user != nil || url.password != nil, !leavesChallengesToTransport { request.moveUserInfo() }
+    // They are for a challenge alone.
+    if url.user != nil || url.password != nil, !leavesChallengesToTransport { request.url = url.withoutUserInfo }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }

@@ -267,7 +267,7 @@ extension Installation {
       let tagged = RequestTag.lineage(of: request)
       RequestTag.strip(&request)
       hasStoredCookies = context.prepare(
-        &request, origin: RequestTag.origin(of: request), bySession: bySession)
+        &request, origin: RequestTag.origin(of: request), installation.registry.redirectPolicy, bySession: bySession)
       self.request = request
       // What no longer counts stays: a loop is known by it.
       outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current

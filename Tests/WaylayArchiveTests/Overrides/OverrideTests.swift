@@ -202,6 +202,37 @@ struct PartitionTests {
     }
   }
 
+  @Test("every field that is a credential by its name keeps answers apart, unless a rule ignores it")
+  func fields() async throws {
+    try await withSite({ $0.keys = [.ignoringFields(["X-App-Token"])] }) { (site: Site) async throws in
+      for (number, name) in CredentialFields.custom.sorted().enumerated() {
+        site.origin.reply(to: "/\(number)", with: numbered([("Cache-Control", "max-age=600")]))
+        var texts: [String] = []
+        for user in ["pl4nted-ann", "pl4nted-bob", "pl4nted-ann"] {
+          texts.append(try await site.get("/\(number)", [name: user]).text)
+        }
+        #expect(texts == (name == "x-app-token" ? ["body 1", "body 1", "body 1"] : ["body 1", "body 2", "body 1"]))
+      }
+      for name in CredentialFields.changing {
+        site.origin.reply(to: "/\(name)", with: numbered([("Cache-Control", "max-age=600")]))
+        for value in ["1", "2"] { #expect(try await site.get("/\(name)", [name: value]).text == "body 1") }
+      }
+      for entry in try await site.archive.store.list() {
+        #expect(!String(decoding: entry.key.bytes + entry.head, as: UTF8.self).contains("pl4nted"))
+      }
+    }
+  }
+
+  @Test("a response whose lifetime is a guess is for the cookies of its request alone")
+  func guessed() async throws {
+    try await withSite { (site: Site) async throws in
+      site.origin.reply(to: "/me", with: numbered([("Last-Modified", "Mon, 01 Jan 2001 00:00:00 GMT")]))
+      for (user, text) in [("ann", "body 1"), ("ann", "body 1"), ("bob", "body 2"), ("bob", "body 2")] {
+        #expect(try await site.get("/me", ["Cookie": "session=\(user)"], by: .direct).text == text)
+      }
+    }
+  }
+
   @Test("user info in the URL keeps answers apart, and is not written down")
   func userInfo() async throws {
     try await withSite { (site: Site) async throws in

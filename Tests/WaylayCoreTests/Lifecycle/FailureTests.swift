@@ -59,8 +59,7 @@ struct FailureTests {
     }
   }
 
-  @Test(
-    "user and password of a URL go ahead of a challenge as Basic, as with a plain session, and to that origin alone")
+  @Test("user and password of a URL are sent as Basic when they are asked for, and to that origin alone")
   func userInfo() async throws {
     try await withOrigin { origin in
       let other = try await TestOrigin.start()
@@ -74,8 +73,7 @@ struct FailureTests {
       #expect(plain == ["Basic \(Data("me:secret".utf8).base64EncodedString())"])
       let before = origin.requests.count
       _ = try await session.data(from: url)
-      #expect(origin.requests.count == before + 1)
-      #expect(origin.requests.last?["Authorization"] == plain)
+      #expect(origin.requests[before...].map { $0["Authorization"] } == [[], plain])
       origin.reply(to: "/away") { _ in
         .text("", status: 302, fields: [("Location", other.url("/hello").absoluteString)])
       }
@@ -88,7 +86,7 @@ struct FailureTests {
       let sent = origin.requests.count
       let (_, response) = try await session.data(from: wrong)
       #expect((response as? HTTPURLResponse)?.statusCode == 401)
-      #expect(origin.requests.count == sent + 1)
+      #expect(origin.requests[sent...].map { $0["Authorization"] } == [[], plain])
       await other.stop()
     }
   }

@@ -70,7 +70,9 @@ struct WithheldCredentialTests {
           _ = try await URLSession.intercepted(by: registry).data(from: start)
         }
         #expect((first.requests.count, second.requests.count) == (2, 2))
-        #expect(first.requests.allSatisfy { isSent(kind, in: $0.target + "\($0.fields)") }, "\(first.requests)")
+        // A user waits for a challenge.
+        let sent = first.requests.count { isSent(kind, in: $0.target + "\($0.fields)") }
+        #expect(sent == (kind == .user ? 0 : 2), "\(first.requests)")
         #expect(!isSent(kind, in: second.rawBytes.joined()))
         registry.invalidate()
         var errors: [WaylayError] = []
@@ -82,6 +84,61 @@ struct WithheldCredentialTests {
         #expect(errors.allSatisfy { $0.message.hasPrefix(culprit) && $0.message.contains(".host(\"127.0.0.1\")") })
         #expect(lines.all.count { $0.contains(culprit) } == 2)
         #expect(!lines.all.joined().contains("secret"))
+      }
+    }
+  }
+
+  @Test("a credential of the app or its session stays with the first origin, by any name, unless the policy allows it")
+  func fieldsOfTheApp() async throws {
+    let custom = CredentialFields.custom.union(CredentialFields.changing)
+    #expect(custom.union(CredentialFields.standard).allSatisfy(CredentialNames.isField))
+    try await withOrigin { first in
+      try await withOrigin { second in
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Auth-Token": "of-session"]
+        for allowed in [[], ["X-API-KEY", "x-auth-token", "Authorization"]] as [Set<String>] {
+          let registry = InterceptorRegistry(
+            configuration: configuration, redirects: RedirectPolicy(forwardedCredentials: allowed))
+          let events = registry.events()
+          var request = URLRequest(url: try #require(URL(string: hops([first, second], to: "/echo"))))
+          for name in custom.union(["authorization", "proxy-authorization"]).subtracting(["x-auth-token"]) {
+            request.setValue("of-app", forHTTPHeaderField: name.uppercased())
+          }
+          request.setValue("42", forHTTPHeaderField: "X-Page-Key-Count")
+          _ = try await registry.data(for: request)
+          let (home, abroad) = (try #require(first.requests.last), try #require(second.requests.last))
+          #expect(custom.subtracting(["x-auth-token"]).allSatisfy { home[$0] == ["of-app"] })
+          #expect(home["X-Auth-Token"] == ["of-session"] && abroad["X-Page-Key-Count"] == ["42"])
+          let arrived = custom.union(["authorization", "proxy-authorization"]).filter { !abroad[$0].isEmpty }
+          #expect(arrived == (allowed.isEmpty ? [] : ["x-api-key", "x-auth-token"]))
+          registry.invalidate()
+          var messages: [String] = []
+          for await event in events where event.kind == .credentialsWithheld {
+            messages.append((event.error as? WaylayError)?.message ?? "")
+          }
+          let message = messages.joined().lowercased()
+          #expect(messages.count == 1 && message.contains("x-goog-api-key") && !message.contains("of-app"))
+          #expect(message.contains("x-api-key,") == allowed.isEmpty)
+        }
+      }
+    }
+  }
+
+  @Test("the user info of a Location is sent when it is asked for, and to nobody else", arguments: [false, true])
+  func userOfLocation(asks: Bool) async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        second.reply(to: "/in") { request in
+          guard asks, request["Authorization"].isEmpty else { return .text("in") }
+          return Reply(401, [("WWW-Authenticate", "Basic realm=\"r\"")])
+        }
+        let target = "http://bob:secret@127.0.0.1:\(second.port)/in"
+        first.reply(to: "/out") { _ in .text("", status: 302, fields: [("Location", target)]) }
+        let registry = InterceptorRegistry(configuration: .ephemeral)
+        _ = try await registry.data(for: URLRequest(url: first.url("/out")))
+        let basic = "Basic " + Data("bob:secret".utf8).base64EncodedString()
+        #expect(second.requests.map { $0["Authorization"] } == (asks ? [[], [basic]] : [[]]))
+        registry.invalidate()
       }
     }
   }

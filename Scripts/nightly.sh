@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep whole hostile fuzz exits hosts store_faults archive_torture sizes har_reader apple_mutants)
+jobs=(deep whole hostile fuzz exits hosts store_faults archive_torture sizes har_reader apple_mutants schedules)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -69,6 +69,11 @@ har_reader() {
 
 # Twenty mistakes in the Apple half, each of which its model has to find.
 apple_mutants() { python3 Tests/AppleModel/mutants.py; }
+
+# 10 000 schedules of all interceptors, in the orders that registration allows. Other seeds each night.
+schedules() {
+  WAYLAY_SCHEDULES=10000 WAYLAY_SEED=${WAYLAY_SEED:-$(date +%Y%m%d)0000} swift test --enable-all-traits --filter DoorTests.ScheduleTests
+}
 
 for job in "${@:-${jobs[@]}}"; do
   printf '\n── %s\n' "$job"

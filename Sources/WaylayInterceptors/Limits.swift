@@ -15,13 +15,19 @@ public struct ConcurrencyLimit: OrderedInterceptor {
   }
 
   private let limit: Int
+  private let longestWait: Duration?
+  private let clock: any Clock<Duration>
   private let hosts = Locked<[Authority: Host]>([:])
 
   /// Makes the interceptor.
   ///
-  /// - Parameter limit: The number of requests for each host and port, at least 1.
-  public init(perHost limit: Int) {
-    self.limit = max(1, limit)
+  /// - Parameters:
+  ///   - limit: The number of requests for each host and port, at least 1.
+  ///   - longestWait: How long a request may wait for its slot before it fails with `URLError.timedOut`; `nil` for as
+  ///     long as its deadline allows.
+  ///   - clock: The clock for the waits.
+  public init(perHost limit: Int, longestWait: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    (self.limit, self.longestWait, self.clock) = (max(1, limit), longestWait, clock)
   }
 
   /// Waits for a slot, and passes the request on.
@@ -37,7 +43,8 @@ public struct ConcurrencyLimit: OrderedInterceptor {
       leave(host)
       throw error
     }
-    guard response.body.inMemory == nil else {
+    // A body that can be read again comes from no connection.
+    guard !response.body.isReplayable else {
       leave(host)
       return response
     }
@@ -57,6 +64,14 @@ public struct ConcurrencyLimit: OrderedInterceptor {
       return waiter
     }
     guard let waiter else { return }
+    let timer = longestWait.map { wait in
+      Task {
+        guard (try? await clock.sleep(for: wait)) != nil else { return }
+        let message = "a request waited longer than its longestWait: raise it, or send fewer at once."
+        waiter.settle(.failure(WaylayError(.timedOut, message, interceptor: "ConcurrencyLimit")))
+      }
+    }
+    defer { timer?.cancel() }
     do {
       try await next.waiting { try await waiter.valueUnlessCancelled() }
     } catch {
@@ -104,13 +119,20 @@ public struct ConcurrencyLimit: OrderedInterceptor {
 /// ```
 ///
 /// The first requests, up to the limit, are sent at once; later ones at an even rate (a token bucket), in FIFO order.
-/// Waiting does not count as idle time; a request that is cancelled while it waits returns its token.
+/// Waiting does not count as idle time; the turn of a request that is cancelled goes to the next one that waits.
 public struct RateLimit: OrderedInterceptor {
+  private struct Host {
+    /// When the bucket is full again.
+    var full = Duration.zero
+    var waiters: [Promise<Void>] = []
+    /// What waits for the time of each turn: as many as there are waiters.
+    var turns: [Task<Void, Never>] = []
+  }
+
   private let interval: Duration
   private let time: Duration
   private let stopwatch: Stopwatch
-  /// When each host's bucket is full again.
-  private let full = Locked<[Authority: Duration]>([:])
+  private let hosts = Locked<[Authority: Host]>([:])
 
   /// Makes the interceptor.
   ///
@@ -128,22 +150,45 @@ public struct RateLimit: OrderedInterceptor {
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    let (host, now) = (request.url.authority, stopwatch.elapsed())
-    let turn = full.withLock { full -> Duration in
+    let (host, now, waiter) = (request.url.authority, stopwatch.elapsed(), Promise<Void>())
+    let waits = hosts.withLock { hosts in
       // A full bucket equals a missing one: remove it.
-      if full.count > 1000 { full = full.filter { $0.value > now } }
-      let then = max(full[host] ?? now, now) + interval
-      full[host] = then
-      return then - time
-    }
-    if turn > now {
-      do {
-        try await next.waiting { try await stopwatch.sleep(until: turn) }
-      } catch {
-        full.withLock { full in full[host] = full[host].map { $0 - interval } }
-        throw error
+      if hosts.count > 1000 { hosts = hosts.filter { $0.value.full > now } }
+      var entry = hosts[host] ?? Host()
+      entry.full = max(entry.full, now) + interval
+      let turn = entry.full - time
+      if turn > now {
+        entry.waiters.append(waiter)
+        entry.turns.append(Task { if (try? await stopwatch.sleep(until: turn)) != nil { serve(host) } })
       }
+      hosts[host] = entry
+      return turn > now
+    }
+    if waits {
+      try await next.waiting { try await waiter.valueUnlessCancelled(onCancel: { giveBack(waiter, host) }) }
     }
     return try await next(request)
+  }
+
+  /// Gives a turn whose time has come to the first waiting request.
+  private func serve(_ host: Authority) {
+    let waiter = hosts.withLock { hosts -> Promise<Void>? in
+      guard hosts[host]?.waiters.isEmpty == false else { return nil }
+      hosts[host]?.turns.removeFirst()
+      return hosts[host]?.waiters.removeFirst()
+    }
+    // A request that was cancelled meanwhile is no longer in the queue.
+    if waiter?.settle(.success(())) == false { serve(host) }
+  }
+
+  /// Removes a cancelled request, and the last turn: the others move up.
+  private func giveBack(_ waiter: Promise<Void>, _ host: Authority) {
+    let last = hosts.withLock { hosts -> Task<Void, Never>? in
+      guard let place = hosts[host]?.waiters.firstIndex(where: { $0 === waiter }) else { return nil }
+      hosts[host]?.waiters.remove(at: place)
+      hosts[host]?.full -= interval
+      return hosts[host]?.turns.popLast()
+    }
+    last?.cancel()
   }
 }

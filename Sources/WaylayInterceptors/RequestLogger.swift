@@ -136,7 +136,7 @@ extension RequestLogger {
     body: LoggedBody? = nil, curl: Bool = false
   ) {
     var metadata = metadata
-    guard let exchange else { return logger.log(level: level, "\(text)", metadata: metadata) }
+    guard let exchange else { return logger.log(level: level, "\(Self.printable(text))", metadata: metadata) }
     let entry = redaction.redacted(exchange.entry(withBodies: body != nil))
     var lines = [text]
     let isRequest = body === exchange.request || curl
@@ -146,12 +146,22 @@ extension RequestLogger {
     if let body, body.size > 0, let shown = isRequest ? entry.request.body : entry.response.body {
       lines.append("(\(body.size) bytes\(body.isWhole ? "" : ", the first \(body.data.count) of them logged"))")
       if let text = shown.text {
-        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        lines += text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
       }
     }
-    if curl { metadata["curl"] = "\(entry.request.curlCommand(isMultiline: false))" }
+    if curl { metadata["curl"] = "\(Self.printable(entry.request.curlCommand(isMultiline: false)))" }
     // Indented, so that no text of a message can imitate a line of the log.
-    logger.log(level: level, "\(lines.joined(separator: "\n  "))", metadata: metadata)
+    logger.log(level: level, "\(lines.map(Self.printable).joined(separator: "\n  "))", metadata: metadata)
+  }
+
+  /// A text in which no scalar moves the cursor, begins a line or changes the direction: those are written as in Swift.
+  private static func printable(_ text: String) -> String {
+    func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+      let (kind, isBidi) = (scalar.properties.generalCategory, scalar.properties.isBidiControl)
+      return scalar == "\t" || !isBidi && ![.control, .lineSeparator, .paragraphSeparator].contains(kind)
+    }
+    guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
+    return text.unicodeScalars.map { isHarmless($0) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }.joined()
   }
 }
 

@@ -12,7 +12,7 @@ public import WaylayCore
 ///
 /// |---|---|
 /// | the network failed before anything was sent | any request whose body can be read again |
-/// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE |
+/// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE, or with `Idempotency-Key` |
 /// | 408, 425, 429, 500, 502, 503, 504 | idempotent ones |
 /// | a certificate was not accepted, the load was cancelled | nothing |
 /// | a stored response | nothing |
@@ -58,14 +58,14 @@ public struct Retry: OrderedInterceptor {
       let wait: Duration
       do {
         let response = try await next(request)
-        guard Self.isTransient(response), request.isIdempotent, request.body.isReplayable,
+        guard Self.isTransient(response), Self.isRepeatable(request), request.body.isReplayable,
           let time = pause(after: attempt, response, for: request)
         else { return response }
         await response.body.discard()
         wait = time
       } catch let error as TransportError {
-        guard Self.isTransient(error), error.requestBytesSent == 0 || request.isIdempotent, request.body.isReplayable,
-          let time = pause(after: attempt, nil, for: request)
+        guard Self.isTransient(error), error.requestBytesSent == 0 || Self.isRepeatable(request),
+          request.body.isReplayable, let time = pause(after: attempt, nil, for: request)
         else { throw error }
         wait = time
       }
@@ -77,6 +77,11 @@ public struct Retry: OrderedInterceptor {
   private static let mostSaved = 10.0
   private static let savedPerRequest = 0.2
   private static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+  /// Whether the request has no further effect if the server has seen it before.
+  private static func isRepeatable(_ request: InterceptedRequest) -> Bool {
+    request.isIdempotent || request.fields.contains { $0.name.canonicalName == "idempotency-key" }
+  }
 
   private static func isTransient(_ response: InterceptedResponse) -> Bool {
     // A source that does not store cookies serves stored responses, such as an archive: do not retry them.

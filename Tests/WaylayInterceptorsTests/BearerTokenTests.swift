@@ -58,11 +58,12 @@ struct BearerTokenTests {
     }
   }
 
-  @Test("a failed refresh reaches all, sends nothing again, and a later request may try anew")
+  @Test("a failed refresh reaches all, sends nothing again, and is tried anew after a while")
   func failedRefresh() async throws {
     let account = Locked((refreshes: 0, works: false))
     let arrived = Waiting(opensAfter: 64)
-    let link = BearerToken(hosts: .host("api.example.com")) {
+    let clock = MockClock()
+    let link = BearerToken(hosts: .host("api.example.com"), clock: clock) {
       "old"
     } refresh: { _ in
       if account.withLock({
@@ -85,6 +86,9 @@ struct BearerTokenTests {
     #expect(account.withLock { $0.refreshes } == 1)
     #expect(script.requests.all.count == 64)
     account.withLock { $0.works = true }
+    #expect(await failure { try await link.load(.example, script) } is Refused)
+    #expect(account.withLock { $0.refreshes } == 1)
+    clock.advance(by: .seconds(30))
     #expect(try await link.load(.example, script).status == .ok)
     #expect(script.requests.all.last?.fields[.authorization] == "Bearer new")
     #expect(script.requests.all.count == 65)
@@ -190,6 +194,110 @@ struct BearerTokenTests {
     #expect(try await second.value == .ok)
   }
 
+  @Test("a refresh is inside its loads while one waits, though the first was cancelled; what it has started is not")
+  func scopes() async throws {
+    let (gate, isOver, runs) = (Waiting(), Event(), Log<String>())
+    let later = Promise<String>()
+    let registry = InterceptorRegistry(transport: Guarded())
+    let link = BearerToken(hosts: .https) {
+      "old"
+    } refresh: { [weak registry] _ in
+      guard let registry else { throw Refused() }
+      Task {
+        await isOver.wait()
+        let data = try await registry.data(for: URLRequest(url: URL(string: "https://a.example/later")!)).0
+        later.settle(.success(String(decoding: data, as: UTF8.self)))
+      }
+      await gate.pass()
+      // The second may come to it only now.
+      while SharedWork.current?.isWanted != true { await Task.yield() }
+      let token = try await registry.data(for: URLRequest(url: URL(string: "https://a.example/token")!)).0
+      return String(decoding: token, as: UTF8.self)
+    }
+    registry.register(
+      InterceptorChain("all") {
+        Intercept { request, next in
+          runs.add(request.url.path)
+          return try await next(request)
+        }
+        link
+      })
+    gate.close()
+    let url = URL(string: "https://a.example/api")!
+    let first = Task { try await registry.data(for: URLRequest(url: url)) }
+    await gate.arrival()
+    let second = Task { try await registry.data(for: URLRequest(url: url)) }
+    first.cancel()
+    _ = await first.result
+    gate.open()
+    #expect(String(decoding: try await second.value.0, as: UTF8.self) == "Bearer new")
+    isOver.happen()
+    #expect(try await later.value() == "Bearer new")
+    #expect(runs.all == ["/api", "/api", "/later"])
+    registry.invalidate()
+  }
+
+  @Test("the refresh of one account may load with the token of another")
+  func twoAccounts() async throws {
+    let inner = InterceptorRegistry(transport: Guarded()) {
+      BearerToken(hosts: .https, token: { "new" }, refresh: { _ in throw Refused() })
+    }
+    let outer = InterceptorRegistry(transport: Guarded()) {
+      BearerToken(hosts: .https) {
+        "old"
+      } refresh: { _ in
+        let data = try await inner.data(for: URLRequest(url: URL(string: "https://b.example/api")!)).0
+        return String(String(decoding: data, as: UTF8.self).dropFirst("Bearer ".count))
+      }
+    }
+    let data = try await outer.data(for: URLRequest(url: URL(string: "https://a.example/api")!)).0
+    #expect(String(decoding: data, as: UTF8.self) == "Bearer new")
+  }
+
+  @Test("a refresh that does not end fails at its limit, and the next load asks again")
+  func limit() async throws {
+    let (clock, refreshes, hasBegun) = (MockClock(), Log<Int>(), Event())
+    let link = BearerToken(hosts: .https, refreshLimit: .seconds(10), clock: clock) {
+      "old"
+    } refresh: { _ in
+      refreshes.add(1)
+      if refreshes.all.count > 1 { return "new" }
+      hasBegun.happen()
+      // Without an end, and deaf to its cancellation.
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+      return "never"
+    }
+    let script = Script { request, _ in
+      InterceptedResponse(to: request, status: request.fields[.authorization] == "Bearer new" ? .ok : .unauthorized)
+    }
+    let load = Task { try await link.load(.example, script) }
+    await hasBegun.wait()
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    #expect((await failure { try await load.value } as? WaylayError)?.code == .timedOut)
+    #expect(try await link.load(.example, script).status == .ok)
+    #expect(refreshes.all.count == 2)
+  }
+
+  @Test("no token goes over plain http but to this machine, unless it is allowed")
+  func plainHTTP() async throws {
+    func sent(to url: String, _ allows: Bool = false) async throws -> String? {
+      let script = Script(.ok)
+      let link = BearerToken(hosts: .http, allowsPlainHTTP: allows, token: { "t" }, refresh: { _ in throw Refused() })
+      _ = try await link.load(InterceptedRequest(.get, URL(string: url)!), script)
+      return script.requests.all.last?.fields[.authorization]
+    }
+    for url in ["http://a.example/", "HTTP://127.0.0.1.a.example/", "http://127.example/", "http://localhost.a/"] {
+      #expect(try await sent(to: url) == nil, "\(url)")
+      #expect(try await sent(to: url, true) == "Bearer t", "\(url)")
+    }
+    for url in [
+      "https://a.example/", "http://127.0.0.1:8/", "http://[::1]/", "http://localhost/", "http://a.LOCALHOST/",
+    ] {
+      #expect(try await sent(to: url) == "Bearer t", "\(url)")
+    }
+  }
+
   @Test("a body that can be read once ends with its 401, and the next request gets a fresh token first")
   func oneShot() async throws {
     let link = BearerToken(hosts: .http) {
@@ -261,5 +369,17 @@ final class Waiting: Sendable {
       }
       if isThere { continuation.resume() }
     }
+  }
+}
+
+/// A server that takes the token `new`, and gives it away.
+private struct Guarded: Transport {
+  let capabilities: TransportCapabilities = []
+
+  func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    if request.url.path == "/token" { return InterceptedResponse(to: request, body: .text("new"), source: .network) }
+    let token = request.fields[.authorization] ?? "none"
+    let status: HTTPResponse.Status = token == "Bearer new" ? .ok : .unauthorized
+    return InterceptedResponse(to: request, status: status, body: .text(token), source: .network)
   }
 }

@@ -69,6 +69,112 @@ struct LimitTests {
     #expect(held != nil)
   }
 
+  @Test(
+    "a response that is not passed on frees its place before the next wait, whoever keeps a copy of it",
+    arguments: ["BearerToken", "Retry", "redirect"], [nil, 5, 1 << 20] as [Int64?])
+  func discarded(by name: String, length: Int64?) async throws {
+    let valid = Locked(false)
+    let kept = Log<InterceptedResponse>()
+    let status: HTTPResponse.Status =
+      switch name {
+      case "Retry": .serviceUnavailable
+      case "redirect": .found
+      default: .unauthorized
+      }
+    let script = Script { request, number in
+      let isAccepted = name == "BearerToken" ? request.fields[.authorization] == "Bearer new" : number > 4
+      if isAccepted { return InterceptedResponse(to: request) }
+      // The head is there, the bytes come when four loads wait.
+      let left = Locked(length == 5 ? 1 : Int.max)
+      let chunks = AsyncStream<Data> {
+        await Task.yield()
+        return left.withLock { left in
+          left -= 1
+          return left >= 0 ? Data(count: 5) : nil
+        }
+      }
+      let body = MessageBody.stream(chunks, length: length)
+      return InterceptedResponse(to: request, status: status, fields: [.location: "/b"], body: body, source: .network)
+    }
+    let registry = InterceptorRegistry(configuration: .ephemeral) {
+      if name == "Retry" { Retry(attempts: 6, clock: MockClock(isAutomatic: true)) }
+      if name == "BearerToken" {
+        BearerToken(hosts: .https) {
+          valid.withLock { $0 } ? "new" : "old"
+        } refresh: { _ in
+          valid.withLock { $0 = true }
+          return "new"
+        }
+      }
+      Intercept { request, next in
+        let response = try await next(request)
+        kept.add(response)
+        return response
+      }
+      ConcurrencyLimit(perHost: 1)
+      Intercept { request, _ in try await script.next(request) }
+    }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 1...4 {
+        group.addTask {
+          try await registry.data(for: URLRequest(url: URL(string: "https://api.example.com/a")!)).1.statusCode
+        }
+      }
+      for try await status in group { #expect(status == 200) }
+    }
+    #expect(kept.all.count >= 5)
+    registry.invalidate()
+  }
+
+  @Test("a request that waits longer than it may fails, and takes no place with it")
+  func longestWait() async throws {
+    let (clock, gate) = (MockClock(), Waiting())
+    let limit = ConcurrencyLimit(perHost: 1, longestWait: .seconds(3), clock: clock)
+    gate.close()
+    let script = Script { request, _ in
+      await gate.pass()
+      return InterceptedResponse(to: request)
+    }
+    let first = begin { try await limit.load(.example, script) }
+    await gate.arrival()
+    let second = begin { try await limit.load(.example, script) }
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(3))
+    #expect((await failure { try await second.value } as? WaylayError)?.code == .timedOut)
+    gate.open()
+    _ = try await first.value
+    _ = try await limit.load(.example, Script(.ok))
+  }
+
+  @Test("the turns of cancelled requests go to those that wait, whichever are cancelled", arguments: 0..<6)
+  func turns(cancelled: Int) async throws {
+    let clock = MockClock()
+    let limit = RateLimit(perHost: 1, every: .seconds(1), clock: clock)
+    let script = Script(.ok)
+    _ = try await limit.load(.example, script)
+    var loads: [Task<Void, any Error>] = []
+    for number in 0..<6 {
+      loads.append(
+        begin {
+          let url = try #require(URL(string: "https://api.example.com/\(number)"))
+          _ = try await limit.load(InterceptedRequest(.get, url), script)
+        })
+    }
+    try await clock.waitForSleepers(6)
+    loads[cancelled].cancel()
+    #expect(await failure { try await loads[cancelled].value } is CancellationError)
+    for (turn, number) in (0..<6).filter({ $0 != cancelled }).enumerated() {
+      clock.advance(by: .seconds(1))
+      try await loads[number].value
+      #expect(script.requests.all.count == turn + 2)
+    }
+    // The sixth turn is free again.
+    let next = begin { try await limit.load(.example, script) }
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    _ = try await next.value
+  }
+
   @Test("a rate is kept: as many as the limit at once, then one by one, in order, for each host")
   func rate() async throws {
     let clock = MockClock()

@@ -110,8 +110,33 @@ struct LoggerTests {
     // Dropped: what has passed is logged.
     chunks = MessageBody.empty.makeAsyncIterator()
     response = nil
-    #expect(lines.all.last?.contains("← body of GET http://api.example.com/v1, not read to its end") == true)
+    #expect(lines.all.last?.contains("← body of GET https://api.example.com/v1, not read to its end") == true)
     #expect(lines.all.last?.contains("first") == true && response == nil)
+  }
+
+  @Test("no scalar of a body, a field or an error begins a line, moves the cursor or changes the direction")
+  func scalars() async throws {
+    let hostile =
+      (1..<0x20).map { UInt32($0) } + Array(0x7F...0x9F) + [0x61C, 0x200E, 0x200F, 0x2028, 0x2029]
+      + Array(0x202A...0x202E) + Array(0x2066...0x2069)
+    let text = hostile.compactMap { Unicode.Scalar($0).map { "a\($0)← 200" } }.joined()
+    let lines = Log<String>()
+    let link = RequestLogger(.body, logger: .recording(lines))
+    var request = InterceptedRequest.example
+    (request.method, request.body) = (.post, .text(text))
+    request.fields[.contentType] = "text/plain"
+    request.fields[.userAgent] = "a\u{202E}b"
+    let script = Script { request, _ in
+      InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text))
+    }
+    _ = try await link.load(request, script)
+    #expect(lines.all.count == 2)
+    for line in lines.all {
+      let scalars = line.unicodeScalars.filter { hostile.contains($0.value) }
+      #expect(scalars.allSatisfy { $0 == "\n" || $0 == "\t" }, "\(line)")
+      #expect(line.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix("  ") })
+      #expect(line.contains("\\u{202e}"), "\(line.unicodeScalars.map(\.value))")
+    }
   }
 
   @Test("attempts, hops, who answered and failures are told; nobody's text looks like a line of the log")

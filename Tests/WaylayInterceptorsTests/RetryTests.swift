@@ -43,6 +43,18 @@ struct RetryTests {
     #expect(script.requests.all.count == sent + 1)
   }
 
+  @Test("a request with an Idempotency-Key is retried whatever its method")
+  func key() async throws {
+    var request = InterceptedRequest(.post, "http://api.example.com/")
+    request.fields[try #require(HTTPField.Name("idempotency-key"))] = "7"
+    let refused = Script(.serviceUnavailable)
+    _ = try await Retry(clock: clock).load(request, refused)
+    #expect(refused.requests.all.count == 3)
+    let reset = Script { request, _ in throw try #require(NetworkFault.connectionReset.error(for: request)) }
+    _ = await failure { try await Retry(clock: clock).load(request, reset) }
+    #expect(reset.requests.all.count == 3)
+  }
+
   @Test("a stored response is not retried, a mock's is")
   func sources() async throws {
     for (source, sent) in [(InterceptedResponse.Source("archive", storesCookies: false), 1), (.interceptor, 3)] {

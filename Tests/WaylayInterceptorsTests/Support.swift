@@ -36,7 +36,7 @@ extension RequestInterceptor {
 }
 
 extension InterceptedRequest {
-  static var example: InterceptedRequest { InterceptedRequest(.get, "http://api.example.com/v1") }
+  static var example: InterceptedRequest { InterceptedRequest(.get, "https://api.example.com/v1") }
 }
 
 struct Refused: Error, Equatable {}

@@ -202,7 +202,10 @@ final class SharedBody: Sendable {
 
   private func next(_ reader: Int, upTo limit: Int64?) async throws -> Data? {
     while true {
-      try Task.checkCancellation()
+      if Task.isCancelled {
+        leave(reader)
+        throw CancellationError()
+      }
       let (step, pump) = state.withLock { state in
         let step = state.step(of: reader, upTo: limit)
         return (step, state.wantsMore(length) ? state.demanding.takeAll() : [])

@@ -121,10 +121,24 @@ public struct MessageBody: AsyncSequence, Sendable {
     return collected
   }
 
-  /// Discards an unread body: a short one is read to its end, so that its connection can be reused.
+  /// Discards an unread body: a short one is read to its end, so that its connection can be reused; the transfer of any
+  /// other ends, whoever holds a copy of it.
   public func discard() async {
-    guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
-    _ = try? await collect(upTo: Int(length))
+    guard !isReplayable else { return }
+    let most = 64 * 1024
+    let isShort = length.map { $0 <= most } ?? false
+    // A cancelled reader ends the transfer.
+    @Sendable func cancel() { withUnsafeCurrentTask { $0?.cancel() } }
+    let reading = Task {
+      var count = 0
+      for try await chunk in self {
+        try Task.checkCancellation()
+        count += chunk.count
+        if count > most { cancel() }
+      }
+    }
+    if !isShort { reading.cancel() }
+    _ = await withTaskCancellationHandler(operation: { await reading.result }, onCancel: { reading.cancel() })
   }
 
   /// Bytes that are set aside for a body before they have come.

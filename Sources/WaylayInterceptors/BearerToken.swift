@@ -20,7 +20,7 @@ public import WaylayCore
 /// tried again for 30 s: until then, requests without another token fail with the same error.
 ///
 /// The refresh may use a direct load of the same registry, which bypasses this interceptor for as long as a request
-/// waits for the token. Work that it starts and that goes on after it is the app's own: its loads go through the chains.
+/// waits for the token. Work that it starts and that outlives it is the app's: its loads go through the chains.
 /// A refresh with a session needs a URL outside of `hosts`: otherwise it would wait for itself, up to its limit.
 ///
 /// Over plain `http`, the token is sent to this machine alone, unless you allow it.
@@ -92,7 +92,7 @@ private final class Tokens: Sendable {
     var moment = 0
     /// The token of the last refresh.
     var fresh: (token: String, moment: Int)?
-    /// The last failure, and until when it stands for others, on the stopwatch.
+    /// The last failure, and the time on the stopwatch until which it replaces another refresh.
     var failure: (error: any Error, moment: Int, lasts: Duration)?
     /// The newest one last.
     var refused: [String] = []
@@ -236,7 +236,7 @@ extension Error {
 }
 
 extension URL {
-  /// Whether nobody between this process and the server can read what is sent.
+  /// Whether a connection to the URL is encrypted or stays on this machine.
   fileprivate var isConfidential: Bool {
     guard scheme?.lowercased() == "http", let host = host.flatMap({ try? HostName($0) }) else { return true }
     let name = host.description

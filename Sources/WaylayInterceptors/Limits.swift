@@ -125,7 +125,7 @@ public struct RateLimit: OrderedInterceptor {
     /// When the bucket is full again.
     var full = Duration.zero
     var waiters: [Promise<Void>] = []
-    /// What waits for the time of each turn: as many as there are waiters.
+    /// One timer for each turn to come: as many as there are waiters.
     var turns: [Task<Void, Never>] = []
   }
 
@@ -181,7 +181,7 @@ public struct RateLimit: OrderedInterceptor {
     if waiter?.settle(.success(())) == false { serve(host) }
   }
 
-  /// Removes a cancelled request, and the last turn: the others move up.
+  /// Removes a cancelled request and the last turn: all requests behind it move up.
   private func giveBack(_ waiter: Promise<Void>, _ host: Authority) {
     let last = hosts.withLock { hosts -> Task<Void, Never>? in
       guard let place = hosts[host]?.waiters.firstIndex(where: { $0 === waiter }) else { return nil }

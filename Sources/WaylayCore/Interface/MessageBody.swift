@@ -121,8 +121,8 @@ public struct MessageBody: AsyncSequence, Sendable {
     return collected
   }
 
-  /// Discards an unread body: a short one is read to its end, so that its connection can be reused; the transfer of any
-  /// other ends, whoever holds a copy of it.
+  /// Discards a body that has no reader: a short body is read to its end, so that its connection can be reused; the
+  /// transfer of any other ends, also if a copy of the body is kept.
   public func discard() async {
     guard !isReplayable else { return }
     let most = 64 * 1024

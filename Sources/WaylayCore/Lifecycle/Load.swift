@@ -309,7 +309,7 @@ final class Lineage: Sendable {
   /// The number of the load, or of the work around it.
   let number: UInt64
   let depth: Int
-  /// The work in which the entry was made: what it began is judged by the load.
+  /// The work in which the entry was made: code of that work is judged by the load.
   private let work: SharedWork?
   /// How many loads were started one by the other after each had ended, and since when.
   private let ended: (count: Int, since: UInt64)

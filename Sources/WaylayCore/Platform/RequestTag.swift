@@ -32,8 +32,8 @@ enum RequestTag {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
   }
 
-  /// What a tag says, or `nil` for anything that is not a tag of this process. A lineage that no longer counts is not
-  /// said.
+  /// What a tag says, or `nil` for anything that is not a tag of this process. The lineage is `nil` once it no
+  /// longer counts.
   static func parse(_ text: String) -> (lineage: Lineage?, original: String?)? {
     guard text.hasPrefix(prefix) else { return nil }
     let parts = text.dropFirst(prefix.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

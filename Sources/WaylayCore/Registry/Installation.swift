@@ -269,7 +269,7 @@ extension Installation {
       hasStoredCookies = context.prepare(
         &request, origin: RequestTag.origin(of: request), installation.registry.redirectPolicy, bySession: bySession)
       self.request = request
-      // What no longer counts stays: a loop is known by it.
+      // Entries that no longer count stay: they reveal a loop.
       outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current
       let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false
       let target = request.url.map(InterceptorChain.Scope.Target.init)

@@ -102,8 +102,8 @@ final class CacheEngine: Sendable {
   }
 
   /// Detached, because a lookup serves many loads: it must not inherit the priority and the task-locals of the first
-  /// one. What a resolver loads is inside that one nevertheless, for as long as the lookup runs: it would wait for
-  /// itself.
+  /// one. The loads of a resolver are inside that one nevertheless, for as long as the lookup runs: otherwise it
+  /// would wait for itself.
   private func begin(_ query: HostAuthority, _ number: Int) -> Task<Void, Never> {
     let (origin, work) = (LoadOrigin(), SharedWork())
     return Task.detached { [self] in

@@ -210,7 +210,7 @@ extension Load {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
     request.address(
-      to: TransportObserver(load: self, lineage: .inherited, watchesTimeout: request.options.timeout == ownTimeout)
+      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
     )
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }

@@ -255,7 +255,7 @@ extension Installation {
     init(
       _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
       for owner: URLProtocol.Type? = nil, bySession: Bool, origin: URL? = Lineage.origin,
-      within current: Lineage? = Lineage.inherited
+      within current: Lineage? = Lineage.current
     ) {
       self.origin = origin
       let context = context ?? installation.context
@@ -270,6 +270,7 @@ extension Installation {
         &request, origin: RequestTag.origin(of: request), installation.registry.redirectPolicy, bySession: bySession)
       self.request = request
       // Entries that no longer count stay: they reveal a loop.
+      let current = current?.within(SharedWork.current)
       outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current
       let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false
       let target = request.url.map(InterceptorChain.Scope.Target.init)

@@ -94,7 +94,9 @@ public final class URLSessionTransport: Transport {
     // timeout.
     if request.observer?.watchesTimeout == true, !waitsForConnectivity { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use an intercepted session: the tag identifies the load there.
-    if hasForeignClasses, let outer = request.observer?.lineage?.counting { RequestTag.tag(&urlRequest, with: outer) }
+    if hasForeignClasses, let outer = request.observer?.lineage?.within(SharedWork.current).counting {
+      RequestTag.tag(&urlRequest, with: outer)
+    }
     let exchange = SessionExchange(request, upload: upload, limits: limits, demands: demands)
     return try await withTaskCancellationHandler { [urlRequest] in
       try await Lineage.$origin.withValue(hasForeignClasses ? request.observer?.load.origin : nil) {

@@ -255,16 +255,14 @@ extension Load {
       }
       return (!state.hasEnded, state.isWatched)
     }
-    leaveScope()
+    // From here on, code that the load has started is outside of it.
+    scope.withLock { $0 = nil }
     guard isFirst else { return }
     let error = makeError()
     report(error == nil ? .finished : .failed, response: response, error: error)
     log(response, error)
     if isWatched { registry.watch.remove(self) }
   }
-
-  /// From here on, code that the load has started is outside of it.
-  func leaveScope() { scope.withLock { $0 = nil } }
 
   private func log(_ response: InterceptedResponse?, _ error: (any Error)?) {
     guard let logger = registry.logger, logger.logLevel <= .debug else { return }

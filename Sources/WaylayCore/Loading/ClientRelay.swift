@@ -169,7 +169,7 @@ final class ClientRelay: Sendable {
       let response = try await respond()
       if let events = Self.events(of: response, for: client) {
         // Post first, outside of the load's scope: the app need not wait for the end of the load.
-        load.leaveScope()
+        load.scope.withLock { $0 = nil }
         post(events)
         load.report(.responded, response: response)
       } else {

@@ -202,7 +202,7 @@ struct JSONReader {
         return string
       case UInt8(ascii: "\\"):
         text += bytes[start..<position]
-        guard let escape = Escapes.escape(Array(bytes[position...].prefix(12))) else { throw wrongEscape() }
+        let escape = try escape()
         text += escape.text
         position += escape.length
         start = position
@@ -215,13 +215,16 @@ struct JSONReader {
     throw error("a string is not terminated")
   }
 
-  private mutating func wrongEscape() -> JSONSyntaxError {
+  private mutating func escape() throws(JSONSyntaxError) -> (text: [UInt8], length: Int) {
+    let text = Array(bytes[position...].prefix(12))
+    if let escape = Escapes.escape(text) { return escape }
+    // Half of a surrogate pair: JavaScript writes it where it cuts a text.
+    let digits = text.dropFirst(2).prefix(4).filter { UnicodeScalar($0).properties.isASCIIHexDigit }
+    if text.dropFirst().first == UInt8(ascii: "u"), digits.count == 4 { return (Array("\u{FFFD}".utf8), 6) }
     position += 1
-    guard let byte = current else { return error("a string is not terminated") }
-    guard byte == UInt8(ascii: "u") else { return error("a backslash cannot escape \(Self.name(byte))") }
-    let digits = bytes[position...].dropFirst().prefix(4)
-    let isNumber = digits.count == 4 && digits.allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit }
-    return error(isNumber ? "half of a surrogate pair is missing" : "\\u needs four hexadecimal digits")
+    guard let byte = current else { throw error("a string is not terminated") }
+    guard byte == UInt8(ascii: "u") else { throw error("a backslash cannot escape \(Self.name(byte))") }
+    throw error("\\u needs four hexadecimal digits")
   }
 }
 

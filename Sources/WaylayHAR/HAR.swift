@@ -29,6 +29,8 @@ public struct HAR: Hashable, Sendable {
   public var comment: String?
   /// Custom fields, by name.
   public var extensions: [String: JSONValue] = [:]
+  /// Why entries of the file were left out, one line for each.
+  public private(set) var unreadEntries: [String] = []
 
   /// Makes an archive.
   public init(entries: [Entry] = []) {
@@ -89,11 +91,15 @@ public struct HAR: Hashable, Sendable {
 }
 
 extension HAR {
-  /// Parses the bytes of a HAR file.
+  /// Parses the bytes of a HAR file. An entry that cannot be read is left out: see ``unreadEntries``.
   ///
-  /// - Throws: ``HARError`` if the bytes are not JSON or not a HAR file. The message gives the location.
+  /// - Throws: ``HARError`` if the bytes are not JSON or not a HAR file, or if no entry can be read. The message gives
+  ///   the location.
   public init(data: Data) throws {
-    let json = try JSONValue(data) {
+    var (scanner, bytes, texts) = (EntryScanner(), ArraySlice(data), [[UInt8]]())
+    while scanner.place != .after, !bytes.isEmpty { if scanner.scan(&bytes) { texts.append(scanner.take()) } }
+    if scanner.place != .after { texts = [] }
+    let json = try JSONValue(texts.isEmpty ? ArraySlice(data) : scanner.rest + bytes) {
       HARError(.notJSON, "This is not JSON, so it is not an HTTP archive: \($0)", underlying: $0)
     }
     guard let log = json["log"], log.members != nil else {
@@ -103,10 +109,18 @@ extension HAR {
       throw HARError(.notAnArchive, "The archive has no array of entries: \"log\" holds \(HARError.names(of: log)).")
     }
     self.init(log: log)
-    self.entries = try entries.enumerated().map { try Entry($0.element, number: $0.offset + 1) }
+    if let entry = entries.first { _ = try Entry(entry, number: 1) }
+    var first: HARError?
+    for (index, text) in texts.enumerated() {
+      do throws(HARError) { self.entries.append(try Entry(text, number: index + 1)) } catch {
+        first = first ?? error
+        unreadEntries.append(error.message)
+      }
+    }
+    if let first, self.entries.isEmpty { throw first }
   }
 
-  /// Reads a HAR file.
+  /// Reads a HAR file with the bodies in files beside it, or a zip file of these, as Playwright writes them.
   ///
   /// - Throws: ``HARError`` if the file cannot be read, or is not a HAR file.
   public init(contentsOf file: URL) throws {
@@ -114,7 +128,11 @@ extension HAR {
     do { data = try Data(contentsOf: file) } catch {
       throw HARError(.unreadable, "\(file.lastPathComponent) cannot be read.", file: file, underlying: error)
     }
-    do { try self.init(data: data) } catch let error as HARError {
+    do {
+      var attachments = try Attachments(data, in: file)
+      try self.init(data: attachments.archive ?? data)
+      for index in entries.indices { attachments.attach(to: &entries[index]) }
+    } catch let error as HARError {
       throw error.in(file)
     }
   }

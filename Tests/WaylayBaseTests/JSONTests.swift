@@ -12,8 +12,8 @@ struct JSONTests {
       ("[1 2]", "line 1, column 4"), ("01", "superfluous"), ("1.", "line 1, column 3"), ("1e", "exponent"),
       ("-", "digits"),
       ("tru", "true"), ("\"a", "not terminated"), ("\"\\x\"", "backslash"), ("\"\\u12g4\"", "hexadecimal"),
-      ("\"\\ud800\"", "surrogate"),
-      ("\"\\ud800\\u0041\"", "surrogate"), ("\"\u{1}\"", "escaped"), ("1 2", "unexpected text"),
+      ("\"\\ud80\"", "hexadecimal"), ("\"\\ud800\\q\"", "cannot escape"), ("\"\u{1}\"", "escaped"),
+      ("1 2", "unexpected text"),
       ("{\"a\":1,\n\n  b:2}", "line 3, column 3"),
       (String(repeating: "[", count: 100_000), "nested"),
     ])

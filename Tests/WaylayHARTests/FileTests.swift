@@ -117,6 +117,86 @@ struct FileTests {
     }
   }
 
+  @Test("lose an entry that cannot be read, and say which, whole and entry by entry")
+  func single() throws {
+    try inFolder { folder in
+      let file = folder.appendingPathComponent("a.har")
+      let good =
+        #"{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":200,"content":{"text":"a\ud83d!"}}}"#
+      for (bad, reason) in [
+        (#"{"request":{"url":"/"}}"#, "has no method"), (#"{"request":nonsense}"#, "is not JSON"),
+        ("{}", "has no request"),
+      ] {
+        let text =
+          #"{"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":["#
+          + "\(good),\(bad),\(good)],\"comment\":\"c\"}}"
+        let archive = try HAR(data: Data(text.utf8))
+        #expect(archive.entries.count == 2 && archive.comment == "c" && archive.creator.name == "a", "\(bad)")
+        #expect(archive.entries[0].response.body.text == "a\u{FFFD}!")
+        #expect(
+          archive.unreadEntries.count == 1 && archive.unreadEntries[0].contains("ntry 2 \(reason)")
+            || archive.unreadEntries[0].contains("entry 2 \(reason)"), "\(archive.unreadEntries)")
+        try Data(text.utf8).write(to: file)
+        #expect(try entries(of: file).count == 2)
+        #expect(throws: HARError.self) { try HAR(data: Data(text.utf8).dropLast(4)) }
+      }
+    }
+  }
+
+  @Test("have bodies in files beside them or in one zip file with them, and in no other folder")
+  func attachments() throws {
+    try inFolder { folder in
+      let inner = folder.appendingPathComponent("inner")
+      try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+      try Data("outside".utf8).write(to: folder.appendingPathComponent("secret.txt"))
+      try Data("inside".utf8).write(to: inner.appendingPathComponent("body.txt"))
+      try FileManager.default.createSymbolicLink(
+        at: inner.appendingPathComponent("link.txt"), withDestinationURL: folder.appendingPathComponent("secret.txt"))
+      let names = ["body.txt", "../secret.txt", "link.txt", "/etc/hosts", "missing.txt", "../inner/body.txt"]
+      let entries = names.map {
+        #"{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":200,"content":{"size":9,"_file":"\#($0)"}}}"#
+      }
+      let text = Data((#"{"log":{"entries":["# + entries.joined(separator: ",") + "]}}").utf8)
+      let file = inner.appendingPathComponent("a.har")
+      try text.write(to: file)
+      let bodies = try HAR(contentsOf: file).entries.map(\.response.body)
+      #expect(bodies.map(\.text) == ["inside", "", "", "", "", ""] && bodies[0].extensions.isEmpty)
+      #expect(try self.entries(of: file).map(\.response.body.text) == ["inside", "", "", "", "", ""])
+      let zip = inner.appendingPathComponent("a.zip")
+      try Self.zip([
+        ("har.har", text, true), ("body.txt", Data("zipped".utf8), true), ("missing.txt", Data("stored".utf8), false),
+      ]).write(to: zip)
+      #expect(try HAR(contentsOf: zip).entries.map(\.response.body.text) == ["zipped", "", "", "", "stored", ""])
+      // Whatever is broken in it ends with an error or an archive, and nothing else.
+      let whole = try Data(contentsOf: zip)
+      for index in whole.indices {
+        var broken = whole
+        broken[index] ^= 0xFF
+        try broken.write(to: zip)
+        _ = try? HAR(contentsOf: zip)
+      }
+      try Self.zip([("har.har", text, true)], claiming: 2 << 30).write(to: zip)
+      #expect(throws: HARError.self) { try HAR(contentsOf: zip) }
+    }
+  }
+
+  /// A zip file (APPNOTE 4.3) without checksums.
+  private static func zip(_ files: [(String, Data, Bool)], claiming size: Int? = nil) -> Data {
+    func number(_ value: Int, _ count: Int) -> Data { Data((0..<count).map { UInt8(value >> (8 * $0) & 255) }) }
+    var (body, directory) = (Data(), Data())
+    for (name, content, isCompressed) in files {
+      let data = isCompressed ? Deflate.compressed(content, as: .raw) ?? Data() : content
+      let head =
+        number(20, 2) + number(0, 2) + number(isCompressed ? 8 : 0, 2) + number(0, 8) + number(data.count, 4)
+        + number(size ?? content.count, 4) + number(name.utf8.count, 2) + number(0, 2)
+      directory +=
+        number(0x0201_4B50, 4) + number(20, 2) + head + number(0, 10) + number(body.count, 4) + Data(name.utf8)
+      body += number(0x0403_4B50, 4) + head + Data(name.utf8) + data
+    }
+    return body + directory + number(0x0605_4B50, 4) + number(0, 4) + number(files.count, 2) + number(files.count, 2)
+      + number(directory.count, 4) + number(body.count, 4) + number(0, 2)
+  }
+
   @Test("say which file it is that cannot be read or written")
   func missing() throws {
     try inFolder { folder in

@@ -60,7 +60,7 @@ struct ReadingTests {
     arguments: [
       ("", "not JSON"), ("{", "not JSON"), ("[]", "\"log\""), (#"{"log":{}}"#, "no array of entries"),
       (#"{"log":{"entries":[1]}}"#, "Entry 1"),
-      (#"{"log":{"entries":[{"request":{"method":"GET","url":"/"}},{"response":{}}]}}"#, "Entry 2"),
+      (#"{"log":{"entries":[{"request":{}},{"response":{}}]}}"#, "entry 1"),
       (#"{"log":{"entries":[{"request":{"url":"/"}}]}}"#, "no method"),
       (String(repeating: "[", count: 100_000), "not JSON"),
     ])

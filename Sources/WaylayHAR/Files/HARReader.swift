@@ -18,6 +18,9 @@ public struct HARReader: ~Copyable {
   private var scanner = EntryScanner()
   private var bytes: ArraySlice<UInt8> = []
   private var count = 0
+  private var attachments: Attachments
+  /// Why entries were left out so far, one line for each.
+  public private(set) var unreadEntries: [String] = []
   /// The bytes after the entries, as far as they have been read.
   private var end: [UInt8] = []
 
@@ -29,32 +32,34 @@ public struct HARReader: ~Copyable {
   ///     error.
   /// - Throws: ``HARError`` if the file cannot be opened.
   public init(_ file: URL, entryLimit: Int = 256 << 20) throws(HARError) {
-    (self.file, self.entryLimit) = (file, entryLimit)
+    (self.file, self.entryLimit, attachments) = (file, entryLimit, Attachments(in: file))
     do { handle = try FileHandle(forReadingFrom: file) } catch {
       throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
     }
   }
 
-  /// Returns the next entry, in the order of the file; `nil` after the last one.
+  /// Returns the next entry that can be read, in the order of the file; `nil` after the last one.
   ///
-  /// - Throws: ``HARError`` if the file cannot be read, is not a HAR file, or ends too early. Entries returned before
-  ///   are valid.
+  /// - Throws: ``HARError`` if the file cannot be read, is not a HAR file, or ends too early, or if no entry can be
+  ///   read. Entries returned before are valid.
   public mutating func next() throws(HARError) -> HAR.Entry? {
-    guard let bytes = try nextBytes() else {
-      guard scanner.hasEntries else {
-        throw HARError(
-          .notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: file)
+    var failure: HARError?
+    while let bytes = try nextBytes() {
+      do throws(HARError) {
+        var entry = try HAR.Entry(bytes, number: count)
+        attachments.attach(to: &entry)
+        return entry
+      } catch {
+        failure = failure ?? error
+        unreadEntries.append(error.message)
       }
-      return nil
     }
-    do {
-      let json = try JSONValue(bytes) { [count] in
-        HARError(.notJSON, "Entry \(count) is not JSON: \($0)", underlying: $0)
-      }
-      return try HAR.Entry(json, number: count)
-    } catch {
-      throw error.in(file)
+    if let failure, unreadEntries.count == count { throw failure.in(file) }
+    guard scanner.hasEntries else {
+      throw HARError(
+        .notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: file)
     }
+    return nil
   }
 
   /// The bytes of the next entry; `nil` after the last one, or without entries.

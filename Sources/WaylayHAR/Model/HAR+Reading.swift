@@ -53,6 +53,12 @@ extension HAR.Page {
 
 extension HAR.Entry {
   /// - Parameter number: The position of the entry in the file, from 1.
+  init(_ text: [UInt8], number: Int) throws(HARError) {
+    let json = try JSONValue(text) { HARError(.notJSON, "Entry \(number) is not JSON: \($0)", underlying: $0) }
+    try self.init(json, number: number)
+  }
+
+  /// - Parameter number: The position of the entry in the file, from 1.
   init(_ json: JSONValue, number: Int) throws(HARError) {
     guard let request = json["request"], request.members != nil else {
       throw HARError(.notAnArchive, "Entry \(number) has no request: it holds \(HARError.names(of: json)).")

@@ -32,6 +32,11 @@ extension Cassette {
       let response = try await next(request)
       return exchange.answered(response)
     } catch {
+      // The refusal of an air gap is no response of the network.
+      if let refusal = (error as? URLError)?.cause(as: WaylayError.self) {
+        let message = "Nothing was recorded in \(file.lastPathComponent), which is unchanged: \(refusal.message)"
+        state.withLock { $0.defect = $0.defect ?? MockError(.unmatched, message, location: location) }
+      }
       exchange.end(.failed(error))
       throw error
     }

@@ -73,11 +73,10 @@ public final class MockScope: Sendable {
     cassette: Cassette? = MockScope.surrounding?.cassette
   ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
-    // Cassettes may record from the network even in an air-gapped test.
-    let last: (any RequestInterceptor)? = cassette ?? AirGap.current.map { AirGap.Refusal(gap: $0) }
-    let interceptors =
-      ([FaultRun.current.map { FaultInterceptor(run: $0) }, mock, last] as [(any RequestInterceptor)?]).compactMap(
-        \.self)
+    // The refusal follows the cassette, which would record from the network.
+    let gap = AirGap.current != nil || AirGap.isForAll ? AirGap.Refusal(gap: AirGap.current) : nil
+    let faults = FaultRun.current.map { FaultInterceptor(run: $0) }
+    let interceptors = ([faults, mock, cassette, gap] as [(any RequestInterceptor)?]).compactMap(\.self)
     // Cover every scheme, and requests of the stubs' own closures: an unanswered request must not reach the network.
     registry.coverOwnRequests()
     registry.register(InterceptorChain(.default, for: .any) { interceptors })

@@ -60,5 +60,10 @@ struct AirGapFixtures {
     .mocked(intercepting: [.shared]) { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
   func hardWired() async { #expect(await UserClient(session: .shared).nameIfAny(of: 1) == "Ada") }
 
+  @Test(
+    "records",
+    .cassette(FileManager.default.temporaryDirectory.appendingPathComponent("waylay-airgap.har").path, mode: .all))
+  func recording() async { _ = await UserClient(session: .mocked).nameIfAny(of: 1) }
+
   @Test("asks nobody") func nobody() {}
 }

@@ -10,6 +10,9 @@ package enum CredentialNames {
   /// Whether an item of a query or a form, a member of JSON or an element of XML of that name carries a credential.
   package static func isParameter(_ name: String) -> Bool { isCredential(name, or: parameters) }
 
+  /// Whether the value of a credential of that name changes with each request: a signature, or a token against forgery.
+  package static func isChanging(_ name: String) -> Bool { words(of: name).contains(where: changing.contains) }
+
   /// A name as it is compared: in lower case, without ASCII punctuation and spaces.
   package static func normalized(_ name: String) -> String {
     let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
@@ -31,20 +34,27 @@ package enum CredentialNames {
   ].map { Array($0.utf8) }
   /// Words that mark a name as a credential, as in `user_pin`, `userPin` and `user[pin]`.
   private static let words: Set<[UInt8]> = set("auth", "bearer", "cvc", "cvv", "otp", "pin", "sig", "ssn", "totp")
+  private static let changing: Set<[UInt8]> = set(
+    "authenticity", "csrf", "csrfmiddlewaretoken", "csrftoken", "dpop", "nonce", "sig", "signature", "xsrf")
   private static let key = Array("key".utf8)
 
   private static func set(_ names: String...) -> Set<[UInt8]> { Set(names.map { Array($0.utf8) }) }
 
   private static func isCredential(_ name: String, or others: Set<[UInt8]>) -> Bool {
-    let (bytes, starts) = letters(of: name)
+    let bytes = letters(of: name).bytes
     guard !bytes.isEmpty, !harmless.contains(bytes) else { return false }
     if others.contains(bytes) { return true }
     // By bytes: a mark on the last letter would hide a fragment from a search by characters.
     for index in bytes.indices
     where fragments.contains(where: { $0[0] == bytes[index] && bytes[index...].starts(with: $0) }) { return true }
-    let ends = starts.dropFirst() + [bytes.count]
-    let words = zip(starts, ends).map { Array(bytes[$0..<$1]) }
+    let words = words(of: name)
     return words.last == key || words.contains(where: Self.words.contains)
+  }
+
+  /// The words of a name in lower case: of `sort_key`, `sort-key` and `sortKey` two.
+  package static func words(of name: String) -> [[UInt8]] {
+    let (bytes, starts) = letters(of: name)
+    return zip(starts, starts.dropFirst() + [bytes.count]).map { Array(bytes[$0..<$1]) }
   }
 
   /// The letters and digits of a name, those of ASCII in lower case, and where its words begin: of `sort_key`,

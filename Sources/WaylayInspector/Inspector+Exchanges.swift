@@ -24,7 +24,7 @@ extension Inspector {
   ///
   /// - Parameter isIncluded: Returns whether to include an exchange. Default: all of them.
   public func har(where isIncluded: ((Exchange) -> Bool)? = nil) -> HAR {
-    HAR(entries: kept(where: isIncluded).map(\.entry))
+    HAR(entries: kept(where: isIncluded).map { redacted($0.entry) })
   }
 
   /// Writes the kept exchanges to an HTTP archive one by one, so only one of them needs memory at a time.
@@ -37,7 +37,7 @@ extension Inspector {
     to file: URL, isPretty: Bool = false, where isIncluded: ((Exchange) -> Bool)? = nil
   ) throws(HARError) {
     var writer = try HARWriter(file, isPretty: isPretty)
-    for exchange in kept(where: isIncluded) { try writer.append(exchange.entry) }
+    for exchange in kept(where: isIncluded) { try writer.append(redacted(exchange.entry)) }
     try writer.finish()
   }
 
@@ -45,7 +45,7 @@ extension Inspector {
   ///
   /// - Parameter isIncluded: Returns whether to include an exchange. Default: all of them.
   public func text(where isIncluded: ((Exchange) -> Bool)? = nil) -> String {
-    kept(where: isIncluded).map { Exchange($0.entry).text() }.joined(separator: "\n")
+    kept(where: isIncluded).map { Exchange(redacted($0.entry)).text() }.joined(separator: "\n")
   }
 
   /// The kept exchanges that a closure selects, in packed form.
@@ -106,7 +106,7 @@ extension Inspector {
 
   /// Returns the redacted entry, with its bodies truncated to the limit.
   private func bare(_ entry: HAR.Entry) -> HAR.Entry {
-    var entry = redaction.redacted(entry)
+    var entry = redacted(entry)
     entry.response.body = cut(entry.response.body)
     entry.request.body = entry.request.body.map { cut($0) }
     return entry

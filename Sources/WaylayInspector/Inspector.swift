@@ -37,6 +37,8 @@ public final class Inspector: RequestInterceptor {
   public let journal: Journal?
 
   let memory: Locked<Memory>
+  /// The credentials in exchanges so far, which are removed from others.
+  private let known = Locked(KnownSecrets(limit: 2_000))
   let clock: TimerClock
   let sealing = DispatchQueue(label: "waylay.inspector", qos: .utility)
 
@@ -115,6 +117,17 @@ public final class Inspector: RequestInterceptor {
   var slots: [Slot] { memory.withLock { $0.all } }
 
   func exchange(_ slot: Slot) -> Exchange { Exchange(slot.seal(by: self).entry) }
+
+  /// Removes the secrets of this exchange and of others.
+  func redacted(_ entry: HAR.Entry) -> HAR.Entry {
+    var report = RedactionReport()
+    return redaction.redacted(entry, report: &report) { found in
+      known.withLock { known in
+        known.add(found)
+        return known
+      }
+    }
+  }
 }
 
 extension Inspector {

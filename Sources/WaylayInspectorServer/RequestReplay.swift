@@ -27,12 +27,19 @@
     }
 
     static func request(_ exchange: Inspector.Exchange, _ redaction: Redaction) throws(Refusal) -> URLRequest {
-      let (recorded, takenOut) = (exchange.request, TakenOut(by: redaction))
+      let recorded = exchange.request
+      // What the redaction of another program has replaced is in no list, but found as its replacement.
+      var (redaction, report) = (redaction, RedactionReport())
+      let known = KnownSecrets([Array(redaction.replacement.utf8)])
+      redaction.replacement = ""
+      _ = redaction.redacted(exchange.entry, knowing: known, report: &report)
+      let places = Set(report.taken.keys).union(exchange.entry.replaced.keys)
+      func isMissing(_ part: String) -> Bool { places.contains { $0 == part || $0.hasPrefix(part + ".") } }
       guard exchange.state != .unseen else {
         throw Refusal(reason: "A WebSocket task cannot be sent again.")
       }
       guard recorded.method != "CONNECT" else { throw Refusal(reason: "A tunnel cannot be sent again.") }
-      guard !takenOut.isMissing(in: recorded.url) else {
+      guard !isMissing("request.url") else {
         throw Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again.")
       }
       guard let url = URL(string: recorded.url), ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
@@ -44,7 +51,7 @@
         guard !body.isTruncated else {
           throw Refusal(reason: "Only the beginning of its body was kept: it cannot be sent again.")
         }
-        guard !takenOut.isMissing(in: body, recorded.headers) else {
+        guard !isMissing("request.body") else {
           throw Refusal(reason: "Its body held a secret, which was not kept: it cannot be sent again.")
         }
         request.httpBody = body.data
@@ -52,7 +59,9 @@
       // Fields of the connection, and fields that derive from the URL and the body.
       let own: Set<String> = ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"]
       for field in recorded.headers
-      where !own.contains(field.name.lowercased()) && !takenOut.isMissing(in: field.value) {
+      where !own.contains(field.name.lowercased())
+        && !isMissing("request.headers.\(field.name.lowercased())")
+      {
         request.addValue(field.value, forHTTPHeaderField: field.name)
       }
       return request

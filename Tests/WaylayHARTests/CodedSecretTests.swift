@@ -77,8 +77,9 @@ struct CodedSecretTests {
   @Test("what is base64 and holds none stays as it is, byte for byte")
   func shown() {
     let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    #expect(redacted(Data(token.utf8), "text/plain") == Data("REDACTED".utf8), "a signed token is known by its looks")
     for text in [
-      Data("{\"name\":\"Ada\"}".utf8).base64EncodedString(), token, "eyeeyeeyeeyeeyeeyeeyeeye", "WWWWWWWWWWWWWWWWW",
+      Data("{\"name\":\"Ada\"}".utf8).base64EncodedString(), "eyeeyeeyeeyeeyeeyeeyeeye", "WWWWWWWWWWWWWWWWW",
       String(repeating: "ey", count: 50_000),
     ] {
       #expect(redacted(Data(text.utf8), "text/plain") == Data(text.utf8))

@@ -31,7 +31,7 @@ struct RedactionShapeTests {
       (
         "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\ntoken\r\n--b--\r\n"
       ),
-      ("application/x-www-form-urlencoded", "a=token&b=&c&=d&next=%2Fx%3Fy%3D1"), ("text/csv", "id,token\n1,2\n"),
+      ("application/x-www-form-urlencoded", "a=token&b=&c&=d&next=%2Fx%3Fy%3D1"), ("text/csv", "id,tokens\n1,2\n"),
     ])
   func untouched(type: String, body: String) {
     let entry = Plantings.entry(
@@ -46,7 +46,7 @@ struct RedactionShapeTests {
       redacted(#"{"id":1234567890,"n":0.123456,"a":"1.123456"}"#, headers: pin)
         == #"{"id":1234567890,"n":0.123456,"a":"1.123456"}"#)
     #expect(redacted(#"{"a":"no 123456.","b":"x1234567"}"#, headers: pin) == #"{"a":"no REDACTED.","b":"x1234567"}"#)
-    #expect(redacted(#"{"a":123456,"b":[123456,1]}"#, headers: pin) == #"{"a":"REDACTED","b":["REDACTED",1]}"#)
+    #expect(redacted(#"{"a":123456,"b":[123456,1]}"#, headers: pin) == #"{"a":0,"b":[0,1]}"#)
     #expect(redacted(#"[{"name":"password","value":"password"}]"#) == #"[{"name":"password","value":"REDACTED"}]"#)
     #expect(redacted("1,123456789,0.1234567", "text/csv", headers: pin) == "1,123456789,0.1234567")
     #expect(redacted(#"{"password":"password","a":"my passwords"}"#) == #"{"password":"REDACTED","a":"my passwords"}"#)
@@ -56,7 +56,7 @@ struct RedactionShapeTests {
     #expect(redacted(#"{"session":"active","status":"active"}"#) == #"{"session":"REDACTED","status":"active"}"#)
     #expect(
       redacted(#"{"session":{"id":"a-1","n":2,"ok":true}}"#)
-        == #"{"session":{"id":"REDACTED","n":"REDACTED","ok":true}}"#)
+        == #"{"session":{"id":"REDACTED","n":0,"ok":true}}"#)
     let link = "<https://a.test/?page=2&access_token=REDACTED>; rel=\"next\""
     let entry = Plantings.entry(headers: [.init("Link", link.replacing("REDACTED", with: "s3cret"))])
     #expect(Redaction.standard.redacted(entry).request.headers == [.init("Link", link)])
@@ -228,8 +228,7 @@ struct RedactionShapeTests {
       one.map(\.name) == other.map(\.name) && zip(one, other).allSatisfy { haveOneShape($0.value, $1.value) }
     case (.array(let one), .array(let other)):
       one.count == other.count && zip(one, other).allSatisfy { haveOneShape($0, $1) }
-    case (.number(let one), .number(let other)): one == other
-    case (.number, .string(let other)): other == "REDACTED"
+    case (.number(let one), .number(let other)): one == other || other == "0"
     case (.string, .string): true
     default: one == other
     }

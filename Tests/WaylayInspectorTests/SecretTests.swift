@@ -62,6 +62,24 @@ struct SecretTests {
     }
   }
 
+  @Test("go from all exchanges once one of them names them, from those before it in files")
+  func together() throws {
+    let secret = "\(Recording.mark)-t0ken-1"
+    func entry(_ path: String, _ body: String = "") -> HAR.Entry {
+      HAR.Entry(
+        started: Date(timeIntervalSince1970: 0), request: .init(method: "GET", url: "https://a.test/\(path)"),
+        response: .init(status: 200, body: HAR.Body(Data(body.utf8), mediaType: "application/json")))
+    }
+    let inspector = Inspector()
+    inspector.add(entry("before/\(secret)"))
+    inspector.add(entry("login", #"{"access_token":"\#(secret)","pin":4711}"#))
+    let later = inspector.add(entry("after/\(secret)", #"{"echo":"\#(secret)"}"#))
+    #expect(inspector.exchange(later)?.request.url == "https://a.test/after/REDACTED")
+    for text in [inspector.text(), String(decoding: inspector.har().data(), as: UTF8.self)] {
+      #expect(!text.contains(secret) && text.contains("before/REDACTED"), "\(text)")
+    }
+  }
+
   @Test("are in none of its outputs, in whatever spelling")
   func nowhere() async throws {
     try await withDirectory { directory in

@@ -100,6 +100,37 @@
       }
     }
 
+    @Test("what one entry names goes from all of them, whatever the command")
+    func together() async throws {
+      try await Tool.with { waylay in
+        let token = "pl4nted-t0ken-1"
+        func entry(_ path: String, _ body: HAR.Body = HAR.Body()) -> HAR.Entry {
+          HAR.Entry(
+            started: Date(timeIntervalSince1970: 0),
+            request: HAR.Request(method: "GET", url: "https://a.test/\(path)", headers: []),
+            response: HAR.Response(status: 200, body: body))
+        }
+        try HAR(entries: [
+          entry("before/\(token)"),
+          entry("login", HAR.Body(Data(#"{"token":"\#(token)"}"#.utf8), mediaType: "application/json")),
+          entry("after/\(token)", HAR.Body(Data([8, 0, 1]), mediaType: "application/protobuf")),
+        ]).write(to: waylay.file("a.har"))
+        for command in ["to-curl", "to-stubs"] {
+          let end = try await waylay("har", command, "/./a.har")
+          #expect(end.code == 0 && !end.output.contains(token), "\(end)")
+        }
+        let strict = try await waylay("har", "redact", "/./a.har", "-o", "/./b.har", "--strict")
+        #expect(strict.code == 1 && strict.errors.contains("no text"), "\(strict)")
+        #expect(!FileManager.default.fileExists(atPath: waylay.file("b.har").path))
+        let end = try await waylay("har", "redact", "/./a.har", "-o", "/./b.har", "--json")
+        #expect((end.json["unread"] as? [String])?.first?.contains("after/REDACTED: no text, kept") == true, "\(end)")
+        #expect(try !waylay.text("b.har").contains(token))
+        let dropped = try await waylay("har", "redact", "/./a.har", "-o", "/./c.har", "--drop-unread", "--strict")
+        #expect(dropped.code == 0, "\(dropped)")
+        #expect(try HAR(contentsOf: waylay.file("c.har")).entries[2].response.body.text == "REDACTED")
+      }
+    }
+
     @Test("writes into standard output, a pipe and what a link leads to, and each stays what it is")
     func nodes() async throws {
       try await Tool.with { waylay in

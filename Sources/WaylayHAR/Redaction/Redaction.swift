@@ -8,17 +8,23 @@
 /// ```
 ///
 /// A redaction identifies credentials by name: names of header fields, cookies, query items, JSON members at any depth,
-/// fields of forms and of multipart bodies, XML elements and attributes, and pairs such as
-/// `{"name": "token", "value": "…"}`. It parses each body by its type, compressed or not, and values within values. It
-/// replaces values under such names with ``replacement``, and also further occurrences of these values in the exchange
-/// as a whole value or word: in a comment, in a URL, in Base64. JSON stays JSON, and XML stays XML: a string replaces a
-/// number; names, `true`, `false` and `null` stay.
+/// fields of forms and of multipart bodies, XML elements and attributes, columns of CSV, arguments in GraphQL,
+/// assignments in scripts, and pairs such as `{"name": "token", "value": "…"}`. The last word of a name decides: under
+/// `user_password` everything is a secret, also if a number, `id` or `confirmation` follows; under `password_policy` and
+/// `key`, only values that look random are; objects in `tokens` and `sessions` are judged by their own names. Private
+/// keys, signed tokens (RFC 7519) and credentials of well-known services, such as `ghp_…`, are secrets under any
+/// name.
+///
+/// It parses each body by its type, compressed or not, and values within values. It replaces secrets with
+/// ``replacement``, and also further occurrences of these values in the exchange as a whole value or word: in a
+/// comment, in a URL, in Base64. Types stay: 0 replaces a number; names, `true`, `false` and `null` stay. The custom
+/// field `_redacted` of an entry lists what was replaced, by its place.
 ///
 /// It cannot detect a secret under a neutral name, such as a person's name under `q`: add such names with ``hide(_:)``.
 /// It keeps bodies that it cannot read; see ``replacesUnreadableBodies``.
 public struct Redaction: Sendable {
-  /// Hides common credentials: `Authorization`, `Cookie`, `Set-Cookie`, and names that contain words such as `token`,
-  /// `secret`, `password` or `api_key`, words such as `pin` and `otp`, or end in `key`.
+  /// Hides common credentials: `Authorization`, `Cookie`, `Set-Cookie`, and names that end in words such as `token`,
+  /// `secret`, `password`, `api_key`, `session`, `pin` and `otp`.
   public static let standard = Redaction()
   /// Hides nothing.
   public static let none = Redaction(isOn: false)
@@ -31,7 +37,12 @@ public struct Redaction: Sendable {
   /// By default it is kept: secrets found elsewhere in the exchange are removed from it, and ``report(_:)`` lists it.
   /// Images, sound, video and fonts are always kept.
   public var replacesUnreadableBodies = false
+  /// Whether payment numbers are hidden under any name: digits with the check digit of a card, and IBANs. By default
+  /// they are kept: one identifier in ten has such a digit by chance.
+  public var hidesPaymentNumbers = false
 
+  /// Whether credential words at any place of a name decide, for reports of tests, which keep nothing that is needed.
+  package var isWide = false
   fileprivate var isOn = true
   /// Names set by the app, normalized.
   private var hidden: Set<String> = []
@@ -54,22 +65,34 @@ public struct Redaction: Sendable {
   }
 
   /// Returns whether values of the given name are hidden.
-  public func hides(_ name: String) -> Bool {
-    guard isOn else { return false }
+  public func hides(_ name: String) -> Bool { suspicion(of: name) >= .list }
+
+  func suspicion(of name: String) -> Suspicion {
+    guard isOn else { return .none }
+    if isWide, CredentialNames.isParameter(name), !shown.contains(CredentialNames.normalized(name)) { return .secret }
     if !hidden.isEmpty || !shown.isEmpty {
       let plain = CredentialNames.normalized(name)
-      if hidden.contains(plain) { return true }
-      if shown.contains(plain) { return false }
+      if hidden.contains(plain) { return .secret }
+      if shown.contains(plain) { return .none }
     }
-    return CredentialNames.isParameter(name)
+    return Suspicion(ofName: name)
   }
 
   /// Returns a copy without secrets. A value that one exchange has under a secret name is removed from the other
   /// exchanges too, if it looks like a credential: it has at least eight bytes, and not only letters and spaces.
   public func redacted(_ archive: HAR) -> HAR {
+    var report = RedactionReport()
+    let known = known(in: archive.entries)
+    var redacted = outlined(archive, knowing: known)
+    redacted.entries = archive.entries.map { self.redacted($0, knowing: known, report: &report) }
+    return redacted
+  }
+
+  /// Redacts everything but the entries.
+  package func outlined(_ archive: HAR, knowing known: KnownSecrets) -> HAR {
     guard isOn else { return archive }
     var archive = archive
-    var redactor = Redactor(self)
+    var redactor = Redactor(self, finders: known.finders)
     archive.comment = redactor.redacted(archive.comment)
     archive.extensions = redactor.redacted(archive.extensions)
     archive.pages = archive.pages.map { page in
@@ -80,7 +103,6 @@ public struct Redaction: Sendable {
       page.extensions = redactor.redacted(page.extensions)
       return page
     }
-    archive.entries = redacted(archive.entries)
     return archive
   }
 
@@ -101,6 +123,14 @@ public struct Redaction: Sendable {
     return report.description
   }
 
+  /// Redacts a text of any format.
+  package func redacted(_ text: String) -> String {
+    guard isOn else { return text }
+    var redactor = Redactor(self)
+    return redactor.changed(Array(text.utf8)) { $0.readBody(&$1, type: "") }.map { String(decoding: $0, as: UTF8.self) }
+      ?? text
+  }
+
   /// Redacts related exchanges: a value that one of them has under a secret name is removed from all, if it looks like
   /// a credential.
   package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
@@ -110,55 +140,75 @@ public struct Redaction: Sendable {
 
   /// Redacts related exchanges, and adds to a report.
   package func redacted(_ entries: [HAR.Entry], report: inout RedactionReport) -> [HAR.Entry] {
-    guard isOn else { return entries }
+    let known = known(in: entries)
+    return entries.map { redacted($0, knowing: known, report: &report) }
+  }
+
+  private func known(in entries: [HAR.Entry]) -> KnownSecrets {
+    var known = KnownSecrets()
+    // An exchange alone needs those of no other.
+    if entries.count > 1 { known.add(entries.reduce(into: []) { $0.formUnion(secrets(of: $1)) }) }
+    return known
+  }
+
+  /// The values under secret names in an exchange.
+  package func secrets(of entry: HAR.Entry) -> Set<[UInt8]> {
+    var redactor = Redactor(self)
+    if isOn { _ = redactor.redacted(entry) }
+    return redactor.found
+  }
+
+  /// Redacts an exchange, and removes the secrets of others.
+  package func redacted(_ entry: HAR.Entry, knowing known: KnownSecrets, report: inout RedactionReport) -> HAR.Entry {
+    redacted(entry, report: &report) { _ in known }
+  }
+
+  /// Redacts an exchange, and removes the secrets of others.
+  ///
+  /// - Parameter known: Returns the secrets of others, and takes those of this exchange.
+  package func redacted(
+    _ original: HAR.Entry, report: inout RedactionReport, known: (Set<[UInt8]>) -> KnownSecrets
+  ) -> HAR.Entry {
+    guard isOn else { return original }
     // First pass: values under secret names. Second pass: other occurrences of these values.
-    var named: [(entry: HAR.Entry, redactor: Redactor)] = []
-    for entry in entries {
-      var redactor = Redactor(self)
-      named.append((redactor.redacted(entry), redactor))
-    }
-    let common = named.reduce(into: Set()) { $0.formUnion($1.redactor.found.filter(\.looksLikeCredential)) }
-    let finder = SecretFinder(common)
-    return zip(entries, named).map { original, named in
-      let finders = [finder, SecretFinder(named.redactor.found.subtracting(common))].compactMap(\.self)
-      var (entry, redactor) = (named.entry, Redactor(self, finders: finders))
-      if !finders.isEmpty { entry = redactor.redacted(entry) }
-      entry.response.body.moveBorders(from: original.response.body)
-      report.add(entry, places: named.redactor.places + redactor.places, unread: named.redactor.unread, original)
-      return entry
-    }
+    var named = Redactor(self)
+    var entry = named.redacted(original)
+    let known = known(named.found)
+    let finders = known.finders + [SecretFinder(named.found.filter { !known.contains($0) })].compactMap(\.self)
+    var others = Redactor(self, finders: finders)
+    if !finders.isEmpty { entry = others.redacted(entry) }
+    entry.response.body.moveBorders(from: original.response.body)
+    report.add(&entry, named, others, original)
+    return entry
   }
 }
 
-/// Detects text and bodies that a redaction has changed: they contain the replacement, plain or encoded.
-package struct TakenOut: Sendable {
-  private let mark: String
-  /// Removes the replacement wherever a redaction reads; `nil` if the redaction is off.
-  private let remover: Redactor?
+/// Values that exchanges have under secret names, to be removed from others.
+package struct KnownSecrets: Sendable {
+  private let limit: Int
+  /// The largest first.
+  private(set) var finders: [SecretFinder] = []
 
-  /// Makes a detector for the replacements of a redaction.
-  package init(by redaction: Redaction) {
-    mark = redaction.replacement
-    guard redaction.isOn, !mark.isEmpty else {
-      remover = nil
-      return
+  /// - Parameters:
+  ///   - secrets: Secrets to begin with, whatever they look like.
+  ///   - limit: The approximate maximum number of secrets; the oldest are dropped.
+  package init(_ secrets: Set<[UInt8]> = [], limit: Int = .max) {
+    self.limit = limit
+    finders = [SecretFinder(secrets)].compactMap(\.self)
+  }
+
+  func contains(_ secret: [UInt8]) -> Bool { finders.contains { $0.isSecret(secret) } }
+
+  /// Adds the values that are unlikely to occur by chance.
+  package mutating func add(_ found: Set<[UInt8]>) {
+    var new = found.filter { $0.looksLikeCredential && !contains($0) }
+    guard !new.isEmpty else { return }
+    // Few finders, each rebuilt seldom: the number of both is logarithmic.
+    while let last = finders.last, last.whole.count <= 8 * new.count, last.whole.count + new.count <= limit / 4 {
+      new.formUnion(finders.removeLast().whole)
     }
-    var other = redaction
-    other.replacement = ""
-    remover = Redactor(other, finders: [SecretFinder([Array(mark.utf8)])].compactMap(\.self))
-  }
-
-  /// Whether a text, such as a URL, contains a replacement.
-  package func isMissing(in text: String) -> Bool {
-    guard var remover else { return false }
-    return text.contains(mark) || text.removingPercentEncoding?.contains(mark) ?? false
-      || remover.redacted(text) != text
-  }
-
-  /// Whether a body contains a replacement.
-  package func isMissing(in body: HAR.Body, _ fields: [HAR.Field]) -> Bool {
-    guard var remover else { return false }
-    return body.data.firstRange(of: Data(mark.utf8)) != nil || remover.redacted(body, of: fields).data != body.data
+    if let finder = SecretFinder(new) { finders.append(finder) }
+    while finders.count > 1, finders.reduce(0, { $0 + $1.whole.count }) > limit { finders.removeFirst() }
   }
 }
 
@@ -171,17 +221,53 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
   /// The exchanges with unreadable bodies, and the reasons.
   package private(set) var unread: [String] = []
   private var exchanges = 0
+  /// The replaced values of the last exchange, by place.
+  package private(set) var taken: [String: TakenValue] = [:]
+  private let salt: String?
+  /// The numbers of replaced values that have no digest, by place, and the last number.
+  private var numbers: [String: [[UInt8]: Int]] = [:]
+  private var last = 0
 
-  package init() {}
+  /// - Parameter salt: Salts the digests that tell replaced values apart; without it there are none.
+  package init(salt: String? = nil) {
+    self.salt = salt
+  }
 
-  fileprivate mutating func add(_ entry: HAR.Entry, places: Int, unread: [String], _ original: HAR.Entry) {
+  fileprivate mutating func add(_ entry: inout HAR.Entry, _ named: Redactor, _ others: Redactor, _ original: HAR.Entry)
+  {
+    let (places, unread) = (named.places + others.places, named.unread)
     self.places += places
     if places > 0 { exchanges += 1 }
+    taken = named.taken.merging(others.taken) { one, _ in one }
+    list(in: &entry)
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
     if entry.request.body?.data != original.request.body?.data { changedBodies.append(request) }
     // Drop repeated reasons: one body may hold many values that are nested too deeply.
     let reasons = zip([nil] + unread.map(Optional.some), unread).filter { $0 != $1 }.map(\.1)
     self.unread += reasons.map { "\(request): \($0)" }
+  }
+
+  /// Lists the replaced values of an entry, beside those that were replaced before.
+  private mutating func list(in entry: inout HAR.Entry) {
+    // In a list that another program wrote, other values may be secrets.
+    var list = (entry.extensions[TakenValue.list]?.object ?? [:]).filter { _, value in
+      value.isNull || value.int != nil || value.string?.wholeMatch(of: /[0-9a-f]{1,16}/) != nil
+    }
+    last = max(last, list.values.compactMap(\.int).max() ?? 0)
+    let salt = salt.map { list[TakenValue.salt]?.string ?? $0 }
+    for (place, value) in taken where list[place] == nil {
+      let isCompared = place.hasPrefix("request.url") || place.hasPrefix("request.body")
+      if isCompared, let salt, let digest = value.digest(salt) {
+        (list[place], list[TakenValue.salt]) = (JSONValue(digest), JSONValue(salt))
+      } else if isCompared, salt != nil, value.isTold {
+        let number = numbers[place]?[value.secret] ?? last + 1
+        (last, numbers[place, default: [:]][value.secret]) = (max(last, number), number)
+        list[place] = JSONValue(number)
+      } else {
+        list[place] = .some(nil)
+      }
+    }
+    entry.extensions[TakenValue.list] = list.isEmpty ? Optional.none : JSONValue(list)
   }
 
   package var description: String {
@@ -198,5 +284,38 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
       text += "\nNot read:" + list(unread)
     }
     return text
+  }
+}
+
+/// A value that was replaced at a place of an entry.
+package struct TakenValue: Sendable {
+  /// The custom field of an entry that lists the replaced values by place: a digest, a number that differs for other
+  /// values in the file, or `null`.
+  package static let list = "_redacted"
+  /// The name of the digests' salt in that list.
+  package static let salt = "salt"
+
+  private(set) var secret: [UInt8] = []
+  /// Whether its digest may be kept: not for a complete name of a credential, a password or a PIN.
+  private var isDigested = true
+  /// Whether it is the same in each request with one meaning.
+  private(set) var isTold = true
+
+  mutating func add(_ secret: [UInt8], isDigested: Bool, isTold: Bool) {
+    self.secret += secret + [0]
+    self.isDigested = self.isDigested && isDigested
+    self.isTold = self.isTold && isTold
+  }
+
+  /// 16 bits of a salted digest, if they may be kept.
+  package func digest(_ salt: String) -> String? {
+    isDigested && isTold ? String(MessageDigest.sha256(Data(salt.utf8) + secret).prefix(4)) : nil
+  }
+}
+
+extension HAR.Entry {
+  /// The list of replaced values of the request, by place.
+  package var replaced: [String: JSONValue] {
+    (extensions[TakenValue.list]?.object ?? [:]).filter { $0.key.hasPrefix("request.") }
   }
 }

@@ -14,6 +14,8 @@ private struct DeclaredType {
   var isHTML: Bool { essence == "text/html" || essence.hasPrefix("application/xhtml") }
   var isMarkup: Bool { isHTML || essence.hasSuffix("xml") }
   var isText: Bool { isMarkup || isForm || essence.hasPrefix("text/") }
+  var isTable: Bool { essence.hasSuffix("csv") || essence.contains("tab-separated") }
+  var isEvents: Bool { essence == "text/event-stream" }
   var isCode: Bool { ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) } }
   var isMedium: Bool { ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) } }
   /// Whether the type is binary, although it may contain readable text.
@@ -24,7 +26,7 @@ private struct DeclaredType {
 
 /// The format used to read a body.
 private enum BodyKind {
-  case parts, json, form, code, lines, bytes
+  case parts, json, form, code, table, events, lines, bytes
   case markup(isHTML: Bool)
 }
 
@@ -45,6 +47,8 @@ extension Redactor {
     case .form: readForm(&draft)
     case .markup(let isHTML): readMarkup(&draft, isHTML: isHTML)
     case .code: readText(&draft, .code)
+    case .table: readTable(&draft)
+    case .events: readEvents(&draft)
     case .lines: readText(&draft, .lines)
     }
     guard !declared.isJSON, !declared.isParts, !declared.isMedium else { return }
@@ -66,7 +70,7 @@ extension Redactor {
       return .markup(
         isHTML: declared.isHTML || beginning.contains("<!doctype html") || beginning.contains("<html"))
     }
-    return declared.isCode ? .code : .lines
+    return declared.isCode ? .code : declared.isTable ? .table : declared.isEvents ? .events : .lines
   }
 
   /// The offset after an optional byte order mark.
@@ -93,9 +97,10 @@ extension Redactor {
   mutating func giveUp(_ draft: inout Draft, _ reason: String, isJSON: Bool = false) {
     unread.append(reason + (redaction.replacesUnreadableBodies ? ", replaced as a whole" : ", kept as it is"))
     guard redaction.replacesUnreadableBodies else { return }
-    places += 1
+    take(draft.source, .secret)
     draft = Draft(draft.source)
-    draft.replace(draft.source.indices, by: isJSON ? written(isString: false) : mark)
+    let quote = Array((isJSON ? "\"" : "").utf8)
+    draft.replace(draft.source.indices, by: isJSON ? quote + Escapes.backslash.added(to: mark) + quote : mark)
   }
 
   // MARK: Codings and encodings
@@ -187,8 +192,50 @@ extension Redactor {
     for item in draft.source.split(separator: UInt8(ascii: "&")) {
       guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { continue }
       draft.keep(item.startIndex..<equals)
-      let value = equals + 1..<item.endIndex
-      read(value, isSecret: hides(Escapes.form.removed(from: item[..<equals])), in: &draft, escapes: .form)
+      let name = Escapes.form.removed(from: item[..<equals])
+      read(equals + 1..<item.endIndex, named: name, in: &draft, escapes: .form)
+    }
+  }
+
+  /// Reads a table whose first line names the columns (RFC 4180).
+  private mutating func readTable(_ draft: inout Draft) {
+    let (source, quote) = (draft.source, UInt8(ascii: "\""))
+    let head = source.prefix { !$0.isLineEnd }
+    let separator = ",;\t".utf8.max { one, other in head.count { $0 == one } < head.count { $0 == other } }
+    guard head.split(whereSeparator: { $0 == separator }).contains(where: { suspicion($0) > .none }) else {
+      return readText(&draft, .lines)
+    }
+    var (names, column, start, isQuoted) = ([[UInt8]](), 0, 0, false)
+    for index in 0...source.count {
+      let byte = index < source.count ? source[index] : 0x0A
+      // A quote within a quoted cell is doubled.
+      if byte == quote, isQuoted || index == start || source[index - 1] == quote { isQuoted.toggle() }
+      guard byte == separator || byte == 0x0A, !isQuoted || index == source.count else { continue }
+      func isOutside(_ byte: UInt8) -> Bool { byte == quote || byte == 0x0D }
+      let first = source[start..<index].firstIndex { !isOutside($0) } ?? index
+      let cell = first..<(source[first..<index].lastIndex { !isOutside($0) } ?? first - 1) + 1
+      if start <= head.endIndex {
+        names.append(Array(source[cell]))
+      } else if column < names.count {
+        read(cell, named: names[column], in: &draft)
+      }
+      (start, column) = (index + 1, byte == separator ? column + 1 : 0)
+    }
+  }
+
+  /// Reads events as one text, without the names of their lines of data (WHATWG HTML, section 9.2).
+  private mutating func readEvents(_ draft: inout Draft) {
+    let source = draft.source
+    var (plain, places) = ([UInt8](), [Int]())
+    for line in source.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd) {
+      let start = line.startIndex + (line.starts(with: "data:".utf8) ? 5 : 0)
+      places += start..<min(line.endIndex + 1, source.count)
+      plain += source[start..<min(line.endIndex + 1, source.count)]
+    }
+    if let changed = changed(source, placed: (plain, places + [source.count]), by: { $0.readText(&$1, .lines) }) {
+      draft.replace(source.indices, by: changed)
+    } else {
+      draft.keep(source.indices)
     }
   }
 
@@ -271,9 +318,7 @@ extension Redactor {
       }
     }
     guard line < part.upperBound else { return }
-    read(line..<part.upperBound, isSecret: redaction.hides(name), in: &draft) {
-      $0.readBody(&$1, type: type, codings: codings)
-    }
+    read(line..<part.upperBound, named: name.utf8, in: &draft) { $0.readBody(&$1, type: type, codings: codings) }
   }
 }
 

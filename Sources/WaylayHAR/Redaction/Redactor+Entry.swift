@@ -1,29 +1,36 @@
 extension Redactor {
   mutating func redacted(_ entry: HAR.Entry) -> HAR.Entry {
     var entry = entry
+    let list = entry.extensions.removeValue(forKey: TakenValue.list)
+    place = ["request.url"]
     entry.request.url = redacted(entry.request.url)
+    place = ["request.headers"]
     entry.request.headers = entry.request.headers.map { redacted($0, isHeader: true) }
-    entry.request.cookies = entry.request.cookies.map { redacted($0) }
-    entry.request.query = entry.request.query.map { redacted($0) }
+    place = ["request.body"]
     entry.request.body = entry.request.body.map { redacted($0, of: entry.request.headers) }
-    entry.request.comment = redacted(entry.request.comment)
-    entry.request.extensions = redacted(entry.request.extensions)
+    place = ["response.headers"]
     entry.response.headers = entry.response.headers.map { redacted($0, isHeader: true) }
-    entry.response.cookies = entry.response.cookies.map { redacted($0) }
+    place = ["response.body"]
     entry.response.body = redacted(entry.response.body, of: entry.response.headers)
+    place = ["entry"]
+    entry.request.query = entry.request.query.map { redacted($0) }
+    entry.request.cookies = entry.request.cookies.map { redacted($0) }
+    entry.response.cookies = entry.response.cookies.map { redacted($0) }
     entry.response.redirectURL = redacted(entry.response.redirectURL)
     entry.response.statusText = redacted(entry.response.statusText)
-    entry.response.comment = redacted(entry.response.comment)
-    entry.response.extensions = redacted(entry.response.extensions)
-    entry.comment = redacted(entry.comment)
-    entry.timings.comment = redacted(entry.timings.comment)
-    entry.timings.extensions = redacted(entry.timings.extensions)
-    entry.extensions = redacted(entry.extensions)
-    entry.cache = redacted(entry.cache)
+    for part in [\HAR.Entry.comment, \.request.comment, \.response.comment, \.timings.comment] {
+      entry[keyPath: part] = redacted(entry[keyPath: part])
+    }
+    for part in [\HAR.Entry.extensions, \.request.extensions, \.response.extensions, \.timings.extensions, \.cache] {
+      entry[keyPath: part] = redacted(entry[keyPath: part])
+    }
+    entry.extensions[TakenValue.list] = list
     return entry
   }
 
   mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
+    place.append(String((isHeader ? field.name.lowercased() : field.name).prefix(128)))
+    defer { place.removeLast() }
     var field = field
     field.comment = redacted(field.comment)
     let name = isHeader ? field.name.lowercased() : ""
@@ -40,7 +47,7 @@ extension Redactor {
       }
       field.value = lines.joined(separator: "\n")
     default:
-      field.value = redaction.hides(field.name) ? hidden(field.value) : redacted(field.value)
+      field.value = redacted(field.value, named: field.name)
     }
     return field
   }
@@ -69,7 +76,7 @@ extension Redactor {
   /// Hides the value of a cookie. Many values are public words that occur elsewhere too, so only likely credentials are
   /// searched for in the rest of the exchange.
   private mutating func cookie(_ name: String, _ value: String) -> String {
-    let isNoted = redaction.hides(name) || Array(value.utf8).looksLikeCredential
+    let isNoted = suspicion(name.utf8) >= .list || Array(value.utf8).looksLikeCredential
     if isNoted { noteSecret(Escapes.percent.removed(from: Array(value.utf8)[...])) }
     return hidden(value, isNoted: isNoted)
   }
@@ -98,8 +105,7 @@ extension Redactor {
     }
     body.parameters = body.parameters.map { parameter in
       var parameter = parameter
-      let hides = redaction.hides(parameter.name)
-      parameter.value = parameter.value.map { hides ? hidden($0) : redacted($0) }
+      parameter.value = parameter.value.map { redacted($0, named: parameter.name) }
       parameter.fileName = redacted(parameter.fileName)
       return parameter
     }

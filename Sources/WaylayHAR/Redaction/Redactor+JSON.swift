@@ -3,27 +3,37 @@ extension Redactor {
   static let labels: Set<String> = ["attribute", "field", "header", "key", "name", "param", "parameter", "property"]
   static let values: Set<String> = ["content", "data", "text", "val", "value", "values"]
 
+  /// Members that describe an object: within a secret, only random values of these are replaced.
+  private static let descriptions: Set<String> = [
+    "alg", "currency", "description", "format", "kind", "label", "message", "object", "state", "status", "title",
+    "type",
+  ]
+
   /// An open object or array.
   private struct Frame {
-    /// A string or number, with the index of its part in the draft.
-    struct Scalar {
-      let part: Int
-      let text: [UInt8]
-      let isString: Bool
-    }
-
     let isObject: Bool
-    /// Whether every value in it is a secret.
-    let isHidden: Bool
-    /// The name of the member whose value follows.
+    /// The suspicion by the names around it.
+    let content: Suspicion
+    /// Whether it may be a pair of a label and a value: an array in an array.
+    var isPair = false
+    /// The name of the member whose value follows, or the number of elements that have begun.
     var name: String?
-    /// The label of the object's value, and whether the label is a secret name.
-    var label: Scalar?
-    var labelsSecret = false
-    /// Whether the label itself was hidden.
-    var hasHiddenLabel = false
+    var count = 0
+    /// The suspicion of the label of the object's value.
+    var label = Suspicion.none
     /// A value that precedes its label.
     var value: Scalar?
+
+    var hasLabel: Bool { name.map { Redactor.labels.contains($0.lowercased()) } ?? (isPair && count == 1) }
+    var hasValue: Bool { name.map { Redactor.values.contains($0.lowercased()) } ?? (isPair && count == 2) }
+  }
+
+  /// A string or number, with the index of its part in the draft.
+  private struct Scalar {
+    let part: Int
+    let text: [UInt8]
+    let isString: Bool
+    let isHidden: Bool
   }
 
   /// Reads JSON values (RFC 8259), one after another.
@@ -31,9 +41,11 @@ extension Redactor {
   /// - Parameter isMembers: Whether to start among the members of an object.
   /// - Returns: The offset of the end, or of the first byte that is not JSON. The source may be truncated.
   mutating func readJSON(_ draft: inout Draft, from start: Int, isMembers: Bool = false) -> Int {
-    var frames = isMembers ? [Frame(isObject: true, isHidden: false)] : []
+    var frames = isMembers ? [Frame(isObject: true, content: .none)] : []
     var index = start
-    defer { while let frame = frames.popLast() { close(frame) } }
+    let outside = place
+    if isMembers { place.append("") }
+    defer { place = outside }
     while true {
       index = draft.skipSpace(from: index)
       guard index < draft.source.count else { return index }
@@ -44,7 +56,8 @@ extension Redactor {
           continue
         }
         if byte == (frame.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-          close(frames.removeLast())
+          frames.removeLast()
+          place.removeLast()
           index += 1
           guard let last = frames.indices.last else { return index }
           frames[last].name = nil
@@ -57,20 +70,25 @@ extension Redactor {
           draft.keep(index..<colon)
           let name = Escapes.backslash.removed(from: draft.source[index + 1..<end])
           frames[frames.count - 1].name = String(decoding: name, as: UTF8.self)
+          place[place.count - 1] = String(decoding: name.prefix(128), as: UTF8.self)
           index = min(colon + 1, draft.source.count)
           continue
         }
+        place[place.count - 1] = String(frame.count)
+        frames[frames.count - 1].count += 1
       }
+      let suspicion = frames.last.map { self.suspicion(in: $0) } ?? Suspicion.none
       if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-        if let last = frames.indices.last, isValue(frames[last]) { spareLabel(of: &frames[last], in: &draft) }
-        frames.append(Frame(isObject: byte == UInt8(ascii: "{"), isHidden: frames.last.map { isSecret($0) } ?? false))
+        let (isObject, isElement) = (byte == UInt8(ascii: "{"), frames.last?.isObject == false)
+        frames.append(
+          Frame(
+            isObject: isObject, content: isObject ? suspicion.ofMembers(isElement: isElement) : suspicion,
+            isPair: !isObject && isElement))
+        place.append("")
         index += 1
         continue
       }
-      guard let (scalar, end) = readScalar(&draft, at: index, isSecret: frames.last.map { isSecret($0) } ?? false)
-      else {
-        return index
-      }
+      guard let (scalar, end) = readScalar(&draft, at: index, suspicion, in: frames.last) else { return index }
       index = end
       guard let last = frames.indices.last else { return index }
       if let scalar { note(scalar, in: &frames[last], &draft) }
@@ -78,37 +96,45 @@ extension Redactor {
     }
   }
 
-  private func isSecret(_ frame: Frame) -> Bool {
-    guard !frame.isHidden, let name = frame.name else { return frame.isHidden }
-    return redaction.hides(name) || frame.labelsSecret && isValue(frame)
+  /// The suspicion of the value that follows.
+  private mutating func suspicion(in frame: Frame) -> Suspicion {
+    let label = frame.hasValue ? frame.label : .none
+    guard let name = frame.name else { return max(frame.content, label) }
+    let isDescription = frame.content >= .modified && Self.descriptions.contains(name.lowercased())
+    return max(isDescription ? .shape : frame.content, label, suspicion(name.utf8))
   }
-
-  private func isValue(_ frame: Frame) -> Bool { frame.name.map { Self.values.contains($0.lowercased()) } ?? false }
 
   /// Reads a string, a number or a literal; `nil` for anything else.
   private mutating func readScalar(
-    _ draft: inout Draft, at start: Int, isSecret: Bool
-  ) -> (scalar: Frame.Scalar?, end: Int)? {
+    _ draft: inout Draft, at start: Int, _ suspicion: Suspicion, in frame: Frame?
+  ) -> (scalar: Scalar?, end: Int)? {
     let (byte, part) = (draft.source[start], draft.count)
     if byte == UInt8(ascii: "\"") {
       guard let end = draft.endOfString(at: start) else { return nil }
       let text = Escapes.backslash.removed(from: draft.source[start + 1..<end])
-      read(start + 1..<end, isSecret: isSecret, in: &draft, escapes: .backslash, isNoted: false)
-      return (Frame.Scalar(part: part, text: text, isString: true), min(end + 1, draft.source.count))
+      // A time within a secret object stays a time.
+      let isHidden = suspicion.covers(text) && !(text.isTimestamp && frame.map { $0.content >= .modified } ?? false)
+      if !isHidden, frame?.hasLabel == true, self.suspicion(ofLabel: text) >= .list {
+        draft.keep(start + 1..<end)
+      } else {
+        read(start + 1..<end, isHidden ? suspicion : .none, in: &draft, escapes: .backslash, isNoted: false)
+      }
+      let scalar = Scalar(part: part, text: text, isString: true, isHidden: isHidden)
+      return (scalar, min(end + 1, draft.source.count))
     }
     let end = draft.find(from: start) { $0.isSpace || ",]}:\"{[".utf8.contains($0) }
     let word = Array(draft.source[start..<end])
     if (byte == UInt8(ascii: "-") || byte.isASCIIDigit)
       && word.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) })
     {
-      // A number is replaced as a whole, by a string.
-      if isSecret || finders.contains(where: { $0.isSecret(word) }) {
-        places += 1
-        draft.replace(start..<end, by: written(isString: false))
+      let isHidden = suspicion >= .modified
+      if word != zero, isHidden || finders.contains(where: { $0.isSecret(word) }) {
+        take(word, suspicion)
+        draft.replace(start..<end, by: zero)
       } else {
         draft.keep(start..<end)
       }
-      return (Frame.Scalar(part: part, text: word, isString: false), end)
+      return (Scalar(part: part, text: word, isString: false, isHidden: isHidden), end)
     }
     let isCutOff = end == draft.source.count
     guard
@@ -118,49 +144,18 @@ extension Redactor {
     return (nil, end)
   }
 
-  /// The replacement as the content of a string, or as a quoted string in place of a number.
-  func written(isString: Bool) -> [UInt8] {
-    let text = Escapes.backslash.added(to: mark)
-    return isString ? text : [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
-  }
-
   /// Notes a secret, or one half of a label and value pair.
-  private mutating func note(_ scalar: Frame.Scalar, in frame: inout Frame, _ draft: inout Draft) {
-    let isHidden = isSecret(frame)
-    guard !frame.isHidden, let name = frame.name?.lowercased(), Self.labels.contains(name) || isValue(frame) else {
-      if isHidden { noteSecret(scalar.text) }
-      return
-    }
-    if isValue(frame) {
-      if isHidden { noteSecret(scalar.text) }
-      frame.value = scalar
-    } else {
-      frame.label = scalar
-      frame.labelsSecret = namesSecret(scalar.text)
-      frame.hasHiddenLabel = isHidden
-    }
-    guard let value = frame.value else { return }
-    spareLabel(of: &frame, in: &draft)
-    if frame.labelsSecret, frame.label?.part == scalar.part, !value.text.isEmpty, value.text != mark {
-      noteSecret(value.text)
-      places += 1
-      draft.change(value.part, to: written(isString: value.isString))
-    }
-  }
-
-  /// Shows the label of a value again, even if it sounds secret or equals a known secret. A label that looks like a
-  /// credential stays hidden: a `key` may be a secret itself.
-  private mutating func spareLabel(of frame: inout Frame, in draft: inout Draft) {
-    guard let label = frame.label, frame.labelsSecret || frame.hasHiddenLabel && !label.text.looksLikeCredential else {
-      return
-    }
-    draft.change(label.part, to: nil)
-    if frame.hasHiddenLabel, !label.text.isEmpty, label.text != mark { places -= 1 }
-    frame.hasHiddenLabel = false
-  }
-
-  private mutating func close(_ frame: Frame) {
-    if frame.hasHiddenLabel, let label = frame.label { noteSecret(label.text) }
+  private mutating func note(_ scalar: Scalar, in frame: inout Frame, _ draft: inout Draft) {
+    if scalar.isHidden { noteSecret(scalar.text) }
+    if frame.hasValue { frame.value = scalar }
+    guard frame.hasLabel, frame.content < .modified else { return }
+    frame.label = suspicion(ofLabel: scalar.text)
+    guard let value = frame.value, !value.isHidden, !value.text.isEmpty, value.text != mark,
+      value.isString ? frame.label.covers(value.text) : frame.label >= .modified
+    else { return }
+    noteSecret(value.text)
+    take(value.text, frame.label)
+    draft.change(value.part, to: value.isString ? Escapes.backslash.added(to: mark) : zero)
   }
 
   mutating func noteSecret(_ text: [UInt8]) {

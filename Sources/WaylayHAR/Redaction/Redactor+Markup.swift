@@ -20,10 +20,10 @@ extension Redactor {
   /// An open element.
   private struct Element {
     let name: String
-    /// Whether all text in it is secret.
-    let isSecret: Bool
-    /// Whether the next child element holds the value of a preceding secret name, as in property lists.
-    var namesSecret = false
+    /// The suspicion of the text in it.
+    let content: Suspicion
+    /// The suspicion of the next child element by a preceding name, as in property lists.
+    var next = Suspicion.none
   }
 
   /// Reads XML or HTML, even if tags do not match.
@@ -61,10 +61,9 @@ extension Redactor {
         }
       } else if rest.first == UInt8(ascii: "<"), rest.count > 1, Self.isOfName(rest[index + 1]) {
         let name = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
-        let isExpected = stack.last?.namesSecret ?? false
-        if !stack.isEmpty { stack[stack.count - 1].namesSecret = false }
-        let tag = readTag(
-          &draft, at: index, name, isSecret: isExpected || stack.last?.isSecret ?? false, isHTML: isHTML)
+        let outer = stack.last.map { max($0.next, $0.content.ofMembers(isElement: false)) } ?? .none
+        if !stack.isEmpty { stack[stack.count - 1].next = .none }
+        let tag = readTag(&draft, at: index, name, outer, isHTML: isHTML)
         index = tag.end
         if isHTML, name == "script" || name == "style" {
           // HTML names are case-insensitive.
@@ -73,7 +72,7 @@ extension Redactor {
           read(index..<stop, in: &draft) { $0.readText(&$1, .code) }
           index = stop
         } else if !tag.isEmpty {
-          stack.append(Element(name: name, isSecret: tag.isSecret))
+          stack.append(Element(name: name, content: tag.content))
           open[name, default: 0] += 1
         }
       } else {
@@ -99,19 +98,23 @@ extension Redactor {
       let element = stack.last
     else { return read(range, in: &draft, escapes: escapes) }
     if ["key", "name"].contains(element.name), stack.count > 1 {
-      stack[stack.count - 2].namesSecret = namesSecret(escapes.removed(from: text[first...last]))
+      stack[stack.count - 2].next = suspicion(ofLabel: escapes.removed(from: text[first...last]))
       // The keys of a property list are names, not secrets.
       if element.name == "key", stack[stack.count - 2].name == "dict" { return draft.keep(range) }
     }
     // Replace a CDATA section as a whole by text.
-    if element.isSecret { return hide(first..<last + 1, within: section, in: &draft, escapes: escapes) }
-    read(range, in: &draft, escapes: escapes)
+    at(element.name.utf8) { redactor in
+      guard element.content.covers(escapes.removed(from: text[first...last])) else {
+        return redactor.read(range, in: &draft, escapes: escapes)
+      }
+      redactor.hide(first..<last + 1, within: section, in: &draft, escapes: escapes, element.content)
+    }
   }
 
   /// Reads a tag with its attributes.
   private mutating func readTag(
-    _ draft: inout Draft, at start: Int, _ name: String, isSecret: Bool, isHTML: Bool
-  ) -> (end: Int, isEmpty: Bool, isSecret: Bool) {
+    _ draft: inout Draft, at start: Int, _ name: String, _ outer: Suspicion, isHTML: Bool
+  ) -> (end: Int, isEmpty: Bool, content: Suspicion) {
     let source = draft.source
     var index = draft.find(from: start + 1) { !Self.isOfName($0) }
     draft.keep(start..<index)
@@ -136,24 +139,26 @@ extension Redactor {
       index = min(isQuoted ? end + 1 : end, source.count)
     }
     let isEmpty = index > start && source[index - 1] == UInt8(ascii: "/")
-    let isLabelled = attributes.contains { name, value in
-      let text = Escapes.entity.removed(from: source[value])
-      return Self.labels.contains(name) && namesSecret(text) || name == "type" && text.elementsEqual("password".utf8)
-    }
-    let isSecretByName = isSecret || redaction.hides(name)
+    var label = Suspicion.none
     for (name, value) in attributes {
-      let isValue = Self.values.contains(name) && (isLabelled || isSecretByName) || name == "id" && isSecretByName
-      if isValue || redaction.hides(name) && !Self.labels.contains(name) {
-        hide(value, in: &draft, escapes: .entity)
-      } else if Self.labels.contains(name), isLabelled {
+      let text = Escapes.entity.removed(from: source[value])
+      if Self.labels.contains(name) { label = max(label, suspicion(ofLabel: text)) }
+      if name == "type", text.elementsEqual("password".utf8) { label = .secret }
+    }
+    let content = max(outer, suspicion(name.utf8))
+    for (name, value) in attributes {
+      let isLabel = Self.labels.contains(name)
+      if isLabel, label >= .list {
         draft.keep(value)
-      } else {
-        read(value, in: &draft, escapes: .entity)
+        continue
       }
+      let around = Self.values.contains(name) ? max(label, content) : name == "id" ? content : .none
+      let suspicion = max(around, isLabel ? .none : self.suspicion(name.utf8))
+      at(name.utf8) { $0.read(value, suspicion, in: &draft, escapes: .entity) }
     }
     // In HTML, named elements contain other elements, except for a text area.
-    let holdsValue = isLabelled && (!isHTML || name == "textarea")
-    return (min(index + 1, source.count), isEmpty, isSecretByName || holdsValue)
+    let holdsValue = !isHTML || name == "textarea"
+    return (min(index + 1, source.count), isEmpty, max(content, holdsValue ? label : .none))
   }
 }
 

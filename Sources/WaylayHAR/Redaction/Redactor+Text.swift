@@ -22,7 +22,11 @@ extension Redactor {
     var (index, done, unclosed, plain) = (start, start, start, start)
     while index < source.count {
       var end: Int?
+      if index == start || !source[index - 1].isOfWord && !"-.".utf8.contains(source[index - 1]) {
+        end = readShape(&draft, at: index)
+      }
       switch source[index] {
+      case _ where end != nil: break
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         if opensJSON(&draft, at: index) { end = readJSON(&draft, from: index) }
       case UInt8(ascii: "\"") where index >= unclosed:
@@ -31,9 +35,9 @@ extension Redactor {
         } else {
           unclosed = draft.find(from: index) { $0 == 0x0A || $0 == 0x0D }
         }
-      case UInt8(ascii: "="): end = readPair(&draft, at: index, after: done, style, &plain)
+      case UInt8(ascii: "="): end = readNamed(&draft, at: index, after: done, style, &plain)
       case UInt8(ascii: ":"):
-        end = readUser(&draft, at: index) ?? (style == .lines ? readLine(&draft, at: index, after: done) : nil)
+        end = readUser(&draft, at: index) ?? readNamed(&draft, at: index, after: done, style, &plain)
       case UInt8(ascii: "e"), UInt8(ascii: "W"):
         if index == 0 || !Base64.isDigit(source[index - 1]) {
           let run = Base64.run(around: index..<index + 1, in: index..<source.count, of: source)
@@ -64,44 +68,77 @@ extension Redactor {
     return string.upperBound + 1
   }
 
-  // MARK: name=value
+  // MARK: name=value, name: value
 
-  private static func endsName(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#;,:/\"'<>\\{}()|=!".utf8.contains(byte) }
+  private static func endsName(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#;,:/\"'<>\\{}()|=!`".utf8.contains(byte) }
 
   private static func endsValue(_ byte: UInt8, isOfQuery: Bool) -> Bool {
     byte <= 0x20 || (isOfQuery ? "&#\"'<>\\" : "&#\"'<>\\;,)}|").utf8.contains(byte)
   }
 
-  /// Reads a pair in a query, in a form, or in a list such as a cookie's.
-  private mutating func readPair(
-    _ draft: inout Draft, at equals: Int, after done: Int, _ style: Style, _ plain: inout Int
+  /// Reads a named value: an item of a query, a form or a list such as a cookie's (`a=b`), an assignment in a script or
+  /// an argument of GraphQL (`a: "b"`), or a line of a message head or a YAML document (`a: b`), also in quotes.
+  ///
+  /// - Parameter plain: The end of the last item of a query that was looked at.
+  private mutating func readNamed(
+    _ draft: inout Draft, at sign: Int, after done: Int, _ style: Style, _ plain: inout Int
   ) -> Int? {
+    let (source, isPair) = (draft.source, draft.source[sign] == UInt8(ascii: "="))
+    let first = max(done, sign - 128)
+    let end = (source[first..<sign].lastIndex { !" \t\"'`]".utf8.contains($0) } ?? first - 1) + 1
+    let start = (source[first..<end].lastIndex { Self.endsName($0) } ?? first - 1) + 1
+    let from = draft.find(from: sign + 1) { $0 != 0x20 && $0 != 0x09 }
+    guard start < end, from < source.count, !"=>".utf8.contains(source[sign + 1]) else { return nil }
+    let name = Escapes.form.removed(from: source[start..<end])
+    let suspicion = suspicion(name)
+    let isOfQuery = isPair && start > 0 && "?&#".utf8.contains(source[start - 1])
+    guard suspicion > .none || isOfQuery else { return nil }
+    var (value, escapes) = (from..<from, Escapes.form)
+    if suspicion > .none, "\"'`".utf8.contains(source[from]), let close = draft.endOfString(at: from) {
+      (value, escapes) = (from + 1..<close, .backslash)
+      // Scripts also name texts for people so: words and sentences stay.
+      let isText = source[value].contains(0x20) || source[value].allSatisfy { $0.isASCIILetter || $0 >= 0x80 }
+      guard style != .code || !isText else { return nil }
+    } else if isPair {
+      guard isOfQuery || style != .code, from == sign + 1, source[end..<sign].allSatisfy({ $0 == UInt8(ascii: "]") }),
+        suspicion >= .modified || from >= plain
+      else { return nil }
+      draft.keep(start..<sign)
+      // A path parameter ends with its segment (RFC 3986, section 3.3).
+      let isOfPath = start > 0 && source[start - 1] == UInt8(ascii: ";") && source.isInPath(start)
+      value =
+        from..<draft.find(from: from) {
+          Self.endsValue($0, isOfQuery: isOfQuery) || isOfPath && "/?".utf8.contains($0)
+        }
+      plain = value.upperBound
+    } else if let line = lineValue(&draft, of: start..<end, from, style) {
+      (value, escapes) = (line, [])
+    } else if suspicion >= .modified, style != .code, source[from].isASCIIDigit,
+      source[..<start].suffix(256).contains(UInt8(ascii: "("))
+    {
+      // An argument that is a number stays one.
+      value = from..<draft.find(from: from) { !$0.isASCIIDigit }
+      at(name) { $0.take(Array(source[value]), suspicion) }
+      draft.replace(value, by: zero)
+      return value.upperBound
+    }
+    let isSecret = !value.isEmpty && suspicion.covers(escapes.removed(from: source[value]))
+    guard isSecret || isOfQuery && source[value].contains(UInt8(ascii: "%")) else { return nil }
+    draft.keep(start..<end)
+    at(name) { $0.read(value, suspicion, in: &draft, escapes: escapes) }
+    return value.upperBound
+  }
+
+  /// The value of a line, if it is one word, with or without a scheme.
+  private func lineValue(_ draft: inout Draft, of name: Range<Int>, _ from: Int, _ style: Style) -> Range<Int>? {
     let source = draft.source
-    let start =
-      (source[max(done, equals - 128)..<equals].lastIndex { Self.endsName($0) } ?? max(done, equals - 128) - 1) + 1
-    let isOfQuery = start > 0 && "?&#".utf8.contains(source[start - 1])
-    let value = equals + 1
-    guard start < equals, value < source.count, isOfQuery || style != .code, !"=>".utf8.contains(source[value]),
-      "\"'".utf8.contains(source[value]) || !Self.endsValue(source[value], isOfQuery: isOfQuery)
-    else { return nil }
-    draft.keep(start..<equals)
-    let isSecret = hides(Escapes.form.removed(from: source[start..<equals]))
-    guard isSecret || isOfQuery && value >= plain else { return nil }
-    if isSecret, "\"'".utf8.contains(source[value]), let close = draft.endOfString(at: value) {
-      hide(value + 1..<close, in: &draft, escapes: .backslash)
-      return close
-    }
-    // A path parameter ends with its segment (RFC 3986, section 3.3).
-    let isOfPath = start > 0 && source[start - 1] == UInt8(ascii: ";") && source.isInPath(start)
-    let end = draft.find(from: value) {
-      Self.endsValue($0, isOfQuery: isOfQuery) || isOfPath && "/?".utf8.contains($0)
-    }
-    guard isSecret || source[value..<end].contains(UInt8(ascii: "%")) else {
-      plain = end
-      return nil
-    }
-    read(value..<end, isSecret: isSecret, in: &draft, escapes: .form)
-    return end
+    let before = source[..<name.lowerBound].last { !" -\t".utf8.contains($0) } ?? 0x0A
+    let isQuoted = "\"'".utf8.contains(before)
+    guard isQuoted && style != .code || style == .lines && before.isLineEnd else { return nil }
+    let end = draft.find(from: from) { $0.isLineEnd || isQuoted && $0 == before }
+    let words = source[from..<end].split { " \t\"'".utf8.contains($0) }
+    let isScheme = words.first.map { ["basic", "bearer"].contains(String(decoding: $0, as: UTF8.self).lowercased()) }
+    return words.count == 1 || words.count == 2 && isScheme == true ? words.last?.indices : nil
   }
 
   // MARK: scheme://user:password@host
@@ -117,24 +154,6 @@ extension Redactor {
     }
     hide(start..<at, in: &draft, escapes: .percent, isNoted: false)
     return at
-  }
-
-  // MARK: Name: value
-
-  /// Reads a line of a message head or a YAML document, with one word as its value.
-  private mutating func readLine(_ draft: inout Draft, at colon: Int, after done: Int) -> Int? {
-    let source = draft.source
-    let start =
-      (source[max(done, colon - 128)..<colon].lastIndex { Self.endsName($0) } ?? max(done, colon - 128) - 1) + 1
-    let before = source[..<start].last { !" -\t".utf8.contains($0) } ?? 0x0A
-    guard start < colon, before == 0x0A || before == 0x0D, hides(source[start..<colon]) else { return nil }
-    draft.keep(start..<colon)
-    let end = draft.find(from: colon + 1) { $0 == 0x0A || $0 == 0x0D }
-    let words = source[colon + 1..<end].split { " \t\"'".utf8.contains($0) }
-    let isScheme = words.first.map { ["basic", "bearer"].contains(String(decoding: $0, as: UTF8.self).lowercased()) }
-    guard let value = words.last, words.count == 1 || words.count == 2 && isScheme == true else { return nil }
-    hide(value.indices, in: &draft)
-    return value.endIndex
   }
 
   // MARK: JSON in Base64
@@ -175,7 +194,4 @@ extension [UInt8] {
   }
 
   private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"'<>\\".utf8.contains(byte) }
-
-  /// Whether the text is unlikely to occur by chance, unlike a word such as "password".
-  var looksLikeCredential: Bool { count >= 8 && !allSatisfy { $0.isASCIILetter || $0.isSpace || $0 >= 0x80 } }
 }

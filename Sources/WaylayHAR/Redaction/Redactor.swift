@@ -8,10 +8,16 @@ struct Redactor {
   /// Searches for known secrets.
   let finders: [SecretFinder]
   let mark: [UInt8]
+  /// The replacement of numbers.
+  let zero = [UInt8(ascii: "0")]
   /// Values under secret names.
   var found: Set<[UInt8]> = []
-  /// The number of replaced values.
+  /// The number of replaced values, and the values by place.
   var places = 0
+  private(set) var taken: [String: TakenValue] = [:]
+  /// The current place in the entry: the part of the message, and names in it.
+  var place: [String] = []
+  private var suspicions: [String: Suspicion] = [:]
   /// The reasons why bodies could not be read.
   var unread: [String] = []
   /// The number of bytes read, including repetitions, and of steps of the finders.
@@ -22,16 +28,39 @@ struct Redactor {
   private static let mostDepth = 8
 
   init(_ redaction: Redaction, finders: [SecretFinder] = []) {
-    self.redaction = redaction
-    self.finders = finders
+    (self.redaction, self.finders) = (redaction, finders)
     mark = Array(redaction.replacement.utf8)
   }
 
-  func hides(_ name: some Sequence<UInt8>) -> Bool { redaction.hides(String(decoding: Array(name), as: UTF8.self)) }
+  mutating func suspicion(_ name: some Sequence<UInt8>) -> Suspicion {
+    let name = String(decoding: Array(name), as: UTF8.self)
+    if let known = suspicions[name] { return known }
+    if suspicions.count > 4096 { suspicions = [:] }
+    let suspicion = redaction.suspicion(of: name)
+    suspicions[name] = suspicion
+    return suspicion
+  }
 
-  /// Whether a text in the position of a name is a secret name.
-  func namesSecret(_ text: [UInt8]) -> Bool {
-    text.count <= 64 && !text.contains { $0 <= 0x20 || "/?&=<>{}\"".utf8.contains($0) } && hides(text)
+  /// The suspicion of a text in the position of a name.
+  mutating func suspicion(ofLabel text: [UInt8]) -> Suspicion {
+    let isName = text.count <= 64 && !text.contains { $0 <= 0x20 || "/?&=<>{}\"".utf8.contains($0) }
+    return isName ? suspicion(text) : .none
+  }
+
+  /// Runs a closure at a place within the current one.
+  mutating func at<Result>(_ name: some Sequence<UInt8>, _ body: (inout Redactor) -> Result) -> Result {
+    place.append(String(decoding: Array(name.prefix(128)), as: UTF8.self))
+    defer { place.removeLast() }
+    return body(&self)
+  }
+
+  /// Notes a replacement at the current place.
+  mutating func take(_ secret: [UInt8], _ suspicion: Suspicion) {
+    places += 1
+    // Deeper places are listed by their beginning.
+    taken[place.prefix(32).joined(separator: "."), default: TakenValue()].add(
+      secret, isDigested: suspicion <= .list || suspicion == .modified,
+      isTold: !CredentialNames.isChanging(place.last ?? ""))
   }
 
   /// Replaces the value of a secret name.
@@ -41,34 +70,48 @@ struct Redactor {
   ///   - escapes: The escapes of the value, also used for the replacement.
   mutating func hide(
     _ range: Range<Int>, within whole: Range<Int>? = nil, in draft: inout Draft, escapes: Escapes = [],
-    isNoted: Bool = true
+    _ suspicion: Suspicion = .secret, isNoted: Bool = true
   ) {
     let secret = escapes.removed(from: draft.source[range])
     guard !secret.isEmpty, secret != mark else { return draft.keep(whole ?? range) }
     if isNoted { found.insert(secret) }
-    places += 1
+    take(secret, suspicion)
     draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
   }
 
-  /// Reads a nested value. Replacements are written with the same escapes; the rest stays as written.
+  /// Replaces a value if the suspicion covers it; otherwise reads it as a nested value. Replacements are written with
+  /// the same escapes; the rest stays as written.
   mutating func read(
-    _ range: Range<Int>, isSecret: Bool = false, in draft: inout Draft, escapes: Escapes = [], isNoted: Bool = true,
-    by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
+    _ range: Range<Int>, _ suspicion: Suspicion = .none, in draft: inout Draft, escapes: Escapes = [],
+    isNoted: Bool = true, by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
   ) {
-    if isSecret { return hide(range, in: &draft, escapes: escapes, isNoted: isNoted) }
-    if let changed = changed(Array(draft.source[range]), escapes: escapes, by: reading) {
+    if suspicion.covers(escapes.removed(from: draft.source[range])) {
+      hide(range, in: &draft, escapes: escapes, suspicion, isNoted: isNoted)
+    } else if let changed = changed(Array(draft.source[range]), escapes: escapes, by: reading) {
       draft.replace(range, by: changed)
     } else {
       draft.keep(range)
     }
   }
 
+  /// Replaces or reads the value of a name.
+  mutating func read(
+    _ range: Range<Int>, named name: some Sequence<UInt8>, in draft: inout Draft, escapes: Escapes = [],
+    by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
+  ) {
+    let suspicion = suspicion(name)
+    at(name) { $0.read(range, suspicion, in: &draft, escapes: escapes, by: reading) }
+  }
+
   /// Reads a value; `nil` if nothing changes.
+  ///
+  /// - Parameter placed: The value within the text, and the place of each of its bytes: by default, the text without
+  ///   escapes.
   mutating func changed(
-    _ text: [UInt8], escapes: Escapes = [],
+    _ text: [UInt8], escapes: Escapes = [], placed: (plain: [UInt8], places: [Int])? = nil,
     by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
   ) -> [UInt8]? {
-    let placed = escapes.placed(from: text[...])
+    let placed = placed ?? escapes.placed(from: text[...])
     let value = placed?.plain ?? text
     guard !value.isEmpty, value != mark else { return nil }
     work += value.count
@@ -84,7 +127,7 @@ struct Redactor {
     for finder in finders {
       for gap in draft.gaps {
         for range in finder.secrets(in: gap, of: value, work: &work) {
-          places += 1
+          take(Array(value[range]), .secret)
           draft.replace(range, by: mark)
         }
       }
@@ -99,10 +142,16 @@ struct Redactor {
 
   mutating func redacted(_ text: String?) -> String? { text.map { redacted($0) } }
 
+  /// Redacts the value of a name.
+  mutating func redacted(_ text: String, named name: String) -> String {
+    let suspicion = suspicion(name.utf8)
+    return suspicion.covers(Array(text.utf8)) ? hidden(text, suspicion) : redacted(text)
+  }
+
   /// Hides a value under a secret name.
-  mutating func hidden(_ text: String, isNoted: Bool = true) -> String {
+  mutating func hidden(_ text: String, _ suspicion: Suspicion = .secret, isNoted: Bool = true) -> String {
     var draft = Draft(Array(text.utf8))
-    hide(draft.source.indices, in: &draft, isNoted: isNoted)
+    hide(draft.source.indices, in: &draft, suspicion, isNoted: isNoted)
     return draft.result.map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 }
@@ -140,11 +189,11 @@ struct Draft {
     guard parts.contains(where: { $0.text != nil }) else { return nil }
     func place(_ index: Int) -> Int { places?[index] ?? index }
     var (result, end): ([UInt8], Int) = ([], 0)
-    for case (let range, let new?) in ordered where range.lowerBound >= end {
-      result += text[place(end)..<place(range.lowerBound)] + escapes.added(to: new)
-      end = range.upperBound
+    for case (let range, let new?) in ordered where place(range.lowerBound) >= end {
+      result += text[end..<place(range.lowerBound)] + escapes.added(to: new)
+      end = place(range.upperBound)
     }
-    return result + text[place(end)...]
+    return result + text[end...]
   }
 
   /// The number of parts, which is the index of the next one.

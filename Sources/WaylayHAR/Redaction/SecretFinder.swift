@@ -24,7 +24,7 @@ struct SecretFinder {
   private var shorter: [Int32] = [0]
   private var root = [Int32](repeating: 0, count: 256)
   private var patterns: [Pattern] = []
-  private let whole: Set<[UInt8]>
+  let whole: Set<[UInt8]>
 
   /// - Returns: `nil` without any secret to look for.
   init?(_ secrets: Set<[UInt8]>) {
@@ -159,4 +159,5 @@ struct SecretFinder {
 
 extension UInt8 {
   var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
+  var isLineEnd: Bool { self == 0x0A || self == 0x0D }
 }

@@ -102,6 +102,7 @@ extension Inspector.Exchange {
   /// | `_attempts` | entry | array | the requests sent to the network: objects with `address`, `at`, `time` (milliseconds), `status`, `error`, `phase`, `reused`; all optional except `at` |
   /// | `_reused` | entry | Boolean | whether the connection was reused; omitted if unknown |
   /// | `_truncated` | entry | Boolean | `true` if only the beginning of a body is kept; otherwise omitted |
+  /// | `_redacted` | entry | object | the places of values that were replaced |
   /// | `_resourceType` | entry | text | `websocket` for a WebSocket task |
   /// | `_truncated` | `postData`, `content` | Boolean | `true` for the body of which only the beginning is kept |
   /// | `_size` | `postData` | number | the full size, if only the beginning is kept; for `content` it is `size` |

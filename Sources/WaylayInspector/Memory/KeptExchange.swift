@@ -28,7 +28,7 @@ final class KeptExchange: Sendable {
 
   /// The order of the texts before those of the fields.
   enum Part: Int, CaseIterable {
-    case method, url, requestVersion, statusText, responseVersion, address, error, comment
+    case method, url, requestVersion, statusText, responseVersion, address, error, comment, replaced
   }
 
   /// The location of a body.
@@ -51,7 +51,7 @@ final class KeptExchange: Sendable {
   /// Packs an exchange; for an open one, its current state.
   convenience init(_ slot: Slot, _ raw: RawExchange, _ inspector: Inspector) {
     let entry = Inspector.Exchange.entry(of: raw, slot, now: inspector.clock.now(), limit: inspector.limits.mostOfABody)
-    self.init(inspector.redaction.redacted(entry), slot.number)
+    self.init(inspector.redacted(entry), slot.number)
   }
 
   /// Packs a redacted entry.
@@ -81,6 +81,7 @@ final class KeptExchange: Sendable {
       case .address: texts.add(entry.serverAddress ?? "")
       case .error: texts.add(exchange.failure?.message ?? "")
       case .comment: texts.add(entry.comment ?? "")
+      case .replaced: texts.add(entry.extensions[TakenValue.list]?.description ?? "")
       }
     }
     for field in request.headers + response.headers + trailers {
@@ -138,6 +139,7 @@ final class KeptExchange: Sendable {
     entry.extensions = Inspector.Exchange.fields(
       id: number, state: state, source: source, failure: failure, attempts: attempts, isReused: isReused,
       truncated: requestBody.isTruncated || responseBody.isTruncated)
+    entry.extensions[TakenValue.list] = try? JSONValue(reading: text(.replaced).utf8)
     return entry
   }
 

@@ -63,8 +63,17 @@ extension Cassette {
     guard !recorded.isEmpty || !pruned.isEmpty else { return }
     var archive = role.plays ? archive : HAR()
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
-    var report = RedactionReport()
+    var report = RedactionReport(salt: String(UInt64.random(in: .min ... .max), radix: 16))
     archive.entries = options.redaction.redacted(kept + written, report: &report)
+    let alike = Dictionary(grouping: archive.entries) { entry in
+      let (request, digests) = (
+        entry.request, entry.replaced.compactMapValues(\.string).map { "\($0.key) \($0.value)" }
+      )
+      return [request.method, request.url, request.body?.data.base64EncodedString() ?? ""] + digests.sorted()
+    }
+    for (key, entries) in alike.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      warn(of: Self.doubts(among: entries.map(\.replaced)), in: "\(key[0]) \(key[1].prefix { $0 != "?" })")
+    }
     if options.comparesBodies, !report.changedBodies.isEmpty {
       note(
         .redacted,

@@ -5,7 +5,8 @@ extension Cassette {
   /// The error for a request without an unused matching entry.
   func miss(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
-    let fitting = state.tracks.filter { fits($0, asked) }
+    let all = state.tracks.filter { fits($0, asked) }
+    let fitting = all.filter { $0.others(in: asked, options.matching).isEmpty }
     guard fitting.isEmpty else {
       let list = fitting.prefix(3).map { "\n  \($0)" }.joined() + (fitting.count > 3 ? "\n  …" : "")
       let count =
@@ -18,7 +19,9 @@ extension Cassette {
           + "the last response to repeat (Cassette.Options.allowsRepeats).", location: location)
     }
     var text = "No entry of the cassette \(file.lastPathComponent) matches \(request)"
-    if state.tracks.isEmpty {
+    if let others = all.first?.others(in: asked, options.matching) {
+      text += ": it has another value in place of a removed one (\(others.sorted().joined(separator: ", ")))."
+    } else if state.tracks.isEmpty {
       text += ": the cassette is empty."
     } else {
       let count = state.tracks.count

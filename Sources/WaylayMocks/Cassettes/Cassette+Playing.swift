@@ -17,7 +17,7 @@ extension Cassette {
       upTo: options.bodyLimit, at: location,
       tooLarge: "The request's body exceeds the \(options.bodyLimit) bytes that the cassette reads: raise "
         + "Cassette.Options.bodyLimit.")
-    let asked = ComparedRequest(request, body: body, options)
+    let asked = ComparedRequest(request, body: body, options, isRedacted: isRedacted)
     if let track = take(asked) {
       compare(asked, with: track)
       return try await play(track, to: request)
@@ -30,18 +30,50 @@ extension Cassette {
 
   /// Claims an unused entry for a request, atomically: two concurrent requests never get the same entry.
   func take(_ asked: ComparedRequest) -> Track? {
-    state.withLock { state in
-      let fitting = state.tracks.indices.filter { fits(state.tracks[$0], asked) }
+    let (track, doubts) = state.withLock { state -> (Track?, Set<String>) in
+      var fitting = state.tracks.indices.filter { fits(state.tracks[$0], asked) }
+      // An entry alone matches any secret; digests tell several apart.
+      if fitting.count > 1, Set(fitting.map { state.tracks[$0].told() }).count > 1 {
+        fitting.removeAll { !state.tracks[$0].others(in: asked, options.matching).isEmpty }
+      }
       let free = fitting.filter { state.tracks[$0].uses == 0 }
       // Aspects left out of the matching break ties between several unused entries.
-      let best = free.count > 1 ? free.first { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : nil
-      guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return nil }
+      let alike = free.count > 1 ? free.filter { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : []
+      let best = alike.first { state.tracks[$0].others(in: asked, [.body]).isEmpty } ?? alike.first
+      guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return (nil, []) }
       state.tracks[index].uses += 1
-      return state.tracks[index]
+      let doubts = Self.doubts(among: (alike.isEmpty ? free : alike).map { state.tracks[$0].told() })
+      defer { state.doubts.formUnion(doubts) }
+      return (state.tracks[index], doubts.subtracting(state.doubts))
     }
+    if let track { warn(of: doubts, in: track.description) }
+    return track
+  }
+
+  /// The places of numbered values that differ, although nothing else tells entries apart.
+  static func doubts(among told: [[String: JSONValue]]) -> Set<String> {
+    Set(told.flatMap(\.keys)).filter { place in Set(told.compactMap { $0[place]?.int }).count > 1 }
+  }
+
+  /// Warns of entries that differ in removed values alone.
+  func warn(of doubts: Set<String>, in request: String) {
+    guard !doubts.isEmpty else { return }
+    note(
+      .redacted,
+      "\(file.lastPathComponent) has several entries for \(request), which differ in removed values alone "
+        + "(\(doubts.sorted().joined(separator: ", "))): they are played in the order in which they were recorded, "
+        + "whatever the value in a request.", isWarning: true)
   }
 
   private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {
+    if let missing = track.missingBody {
+      let message =
+        "The cassette \(file.lastPathComponent) lacks \(missing) of the body of \(track): export it with bodies, put the "
+        + "file that the entry names (_file) beside it, or re-record it: WAYLAY_RECORD=all swift test."
+      let isEmpty = track.entry.response.body.data.isEmpty
+      note(.invalidCassette, message, isWarning: !isEmpty)
+      if isEmpty { throw MockError(.unreadableFile, message, location: location).urlError(for: request) }
+    }
     let timings = track.entry.timings
     let stopwatch = Stopwatch(options.clock)
     let scale = options.timeScale > 0 ? options.timeScale : 0
@@ -141,6 +173,19 @@ extension HAR.Entry {
 }
 
 extension Track {
+  /// The part of the response's body that the file does not have, if any.
+  var missingBody: String? {
+    let (response, body) = (entry.response, entry.response.body)
+    let isFailure = entry.extensions["_failure"] != nil || entry.extensions["_abandoned"] != nil
+    guard !isFailure, question.method != "HEAD", ![204, 205].contains(response.status), !(0..<200 ~= response.status),
+      !(300..<400 ~= response.status)
+    else { return nil }
+    let length = response.headers.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) } ?? 0
+    let size = body.data.isEmpty ? max(body.size, response.bodySize ?? 0, length) : body.size
+    let isNamed = body.data.isEmpty && body.extensions["_file"] != nil
+    return size > body.data.count || isNamed ? "\(size - body.data.count) of \(size) bytes" : nil
+  }
+
   /// The recorded failure, if any.
   func failure(of request: InterceptedRequest) -> TransportError? {
     if entry.extensions["_abandoned"]?.bool == true {

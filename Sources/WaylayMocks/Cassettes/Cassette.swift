@@ -19,7 +19,8 @@ import WaylayHAR
 /// recorded fails again.
 ///
 /// Secrets, as defined by ``Options/redaction``, are never written. They are also removed from requests before these
-/// are compared, so a cassette can replay with other credentials than the recorded ones.
+/// are compared with a file from which some were removed, so a cassette can replay with other credentials than the
+/// recorded ones.
 ///
 /// A relative path is resolved in the folder `Cassettes`, or `__Cassettes__` if that exists, next to the source file
 /// that makes the cassette; an absolute path is used unchanged. The file is written atomically when the cassette is
@@ -33,6 +34,8 @@ public final class Cassette: RequestInterceptor {
     /// Exchanges in flight, by their index in ``recorded``.
     var open: [Int: RecordedExchange] = [:]
     var issues: [MockIssue] = []
+    /// The places of replaced values that might have decided between entries, once reported.
+    var doubts: Set<String> = []
     /// The server's current responses, for a comparison.
     var fresh: [HAR.Entry]?
     /// The reason to discard the recording.
@@ -51,6 +54,8 @@ public final class Cassette: RequestInterceptor {
   package let options: Options
   /// The parsed file, including its fields outside the entries.
   let archive: HAR
+  /// Whether the file is redacted.
+  let isRedacted: Bool
   let claim: CassetteFile.Claim?
   /// Whether the cassette requests the server for a comparison, and keeps the file.
   package var compares: Bool { role.compares }
@@ -95,7 +100,7 @@ public final class Cassette: RequestInterceptor {
     var opening = Opening(file: file, options: options, location: location)
     opening.open(mode, environment: environment)
     role = opening.role
-    archive = opening.archive
+    (archive, isRedacted) = (opening.archive, opening.isRedacted)
     claim = opening.claim
     let (tracks, issues) = (opening.tracks, opening.issues)
     state.withLock { ($0.tracks, $0.issues) = (tracks, issues) }
@@ -133,6 +138,7 @@ extension Cassette {
     let location: MockSourceLocation
     var role = Role()
     var archive = HAR()
+    var isRedacted = true
     var claim: CassetteFile.Claim?
     var tracks: [Track] = []
     var issues: [MockIssue] = []
@@ -209,7 +215,12 @@ extension Cassette {
       let order = archive.entries.indices.sorted {
         (archive.entries[$0].started, $0) < (archive.entries[$1].started, $1)
       }
-      tracks = order.compactMap { Track(archive.entries[$0], number: $0 + 1, options) }
+      isRedacted = archive.entries.contains { $0.isRedacted(by: options.redaction) }
+      tracks = order.compactMap { Track(archive.entries[$0], number: $0 + 1, options, isRedacted: isRedacted) }
+      for line in archive.unreadEntries {
+        let message = "An entry of the cassette \(file.path) is left out: \(line)"
+        issues.append(MockIssue(kind: .invalidCassette, message: message, location: location, isWarning: true))
+      }
     }
 
     private mutating func look(at expiry: Expiry, _ mode: Mode) throws(MockError) {

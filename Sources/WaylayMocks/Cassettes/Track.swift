@@ -2,7 +2,7 @@ import Foundation
 import WaylayHAR
 import WaylayRecording
 
-/// A redacted request, parsed for comparison.
+/// A request, redacted if the file is, and parsed for comparison.
 final class ComparedRequest: Sendable {
   let url: ParsedURL
   let method: String
@@ -11,32 +11,33 @@ final class ComparedRequest: Sendable {
   let body: Data
   /// The redacted request, passed to a custom matcher.
   let request: HAR.Request
+  /// The values that redaction replaces, by place.
+  let taken: [String: TakenValue]
   private let mediaType: String
   private let ignored: Set<Cassette.Aspect>
 
-  /// Parses a recorded request; `nil` if its URL is invalid.
-  convenience init?(_ request: HAR.Request, ignoring ignored: Set<Cassette.Aspect>) {
-    guard let url = URL(string: request.url), url.scheme != nil else { return nil }
-    self.init(url, request, ignored)
-  }
-
-  /// Redacts and parses a live request.
-  convenience init(_ request: InterceptedRequest, body: Data, _ options: Cassette.Options) {
+  /// Parses a live request.
+  convenience init(_ request: InterceptedRequest, body: Data, _ options: Cassette.Options, isRedacted: Bool) {
     let entry = HAR.Entry(
       started: Date(timeIntervalSince1970: 0), request: HAR.Request(request, body: SeenBody(body)), response: .none)
-    let redacted = options.redaction.redacted(entry).request
-    self.init(URL(string: redacted.url) ?? request.url.withoutUserInfo, redacted, options.ignored)
+    self.init(entry, request.url.withoutUserInfo, options, isRedacted: isRedacted)
   }
 
-  private init(_ url: URL, _ request: HAR.Request, _ ignored: Set<Cassette.Aspect>) {
-    self.url = ParsedURL(url)
-    self.request = request
-    self.ignored = ignored
-    method = request.method.uppercased()
+  /// - Parameters:
+  ///   - url: The URL in place of an invalid one.
+  ///   - isRedacted: Whether the file is redacted: a request is compared as it is with a file that is not.
+  init(_ entry: HAR.Entry, _ url: URL, _ options: Cassette.Options, isRedacted: Bool) {
+    var report = RedactionReport()
+    request = options.redaction.redacted([entry], report: &report)[0].request
+    taken = report.taken
+    let compared = isRedacted ? request : entry.request
+    let ignored = options.ignored
+    (self.ignored, self.url) = (ignored, ParsedURL(URL(string: compared.url) ?? url))
+    method = compared.method.uppercased()
     query = self.url.items.sortedByName.items.filter { !ignored.contains(.query($0.name)) }
-    headers = request.headers
-    body = request.body?.data ?? Data()
-    mediaType = request.body?.mediaType ?? ""
+    headers = compared.headers
+    body = compared.body?.data ?? Data()
+    mediaType = compared.body?.mediaType ?? ""
   }
 
   /// The value of a header field; with `isInForms`, otherwise of a form field or part of that name.
@@ -95,19 +96,34 @@ struct Track: Sendable {
   /// The redaction placeholder; in a recorded value it matches any text. Redaction may have found a secret through the
   /// response, which is not available when a live request is compared.
   let mark: String
+  /// The replaced values of the request by place: digests, numbers that differ, or `null`.
+  private let list: [String: JSONValue]
   var uses = 0
 
   /// - Returns: `nil` for an entry that no client can repeat, such as a WebSocket row in a browser's HAR file.
-  init?(_ entry: HAR.Entry, number: Int, _ options: Cassette.Options) {
-    // Redact the recorded request too: live requests are redacted, and browsers write HAR files unredacted.
-    guard let question = ComparedRequest(options.redaction.redacted(entry).request, ignoring: options.ignored),
-      !["data", "blob", "about", "ws", "wss"].contains(question.url.scheme),
-      question.method != "CONNECT", entry.response.status != 101, entry.extensions["_webSocketMessages"] == nil
+  init?(_ entry: HAR.Entry, number: Int, _ options: Cassette.Options, isRedacted: Bool) {
+    guard let url = URL(string: entry.request.url), let scheme = url.scheme?.lowercased(),
+      !["data", "blob", "about", "ws", "wss"].contains(scheme),
+      entry.request.method.uppercased() != "CONNECT", entry.response.status != 101,
+      entry.extensions["_webSocketMessages"] == nil
     else { return nil }
     self.entry = entry
     self.number = number
-    self.question = question
+    question = ComparedRequest(entry, url, options, isRedacted: isRedacted)
     mark = options.redaction.replacement
+    list = entry.replaced.filter { place, _ in !options.ignored.contains { $0.covers(place) } }
+  }
+
+  /// The replaced values in a part of the request that can be told from others in the file: digests, or numbers.
+  func told(_ isIncluded: (String) -> Bool = { _ in true }) -> [String: JSONValue] {
+    list.filter { !$1.isNull && isIncluded($0) }
+  }
+
+  /// The places where a request has a value of another digest.
+  func others(in asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [String] {
+    let salt = entry.extensions[TakenValue.list]?[TakenValue.salt]?.string ?? ""
+    let digests = told { place in aspects.contains { $0.covers(place) } }.compactMapValues(\.string)
+    return digests.filter { asked.taken[$0.key]?.digest(salt) != $0.value }.map(\.key)
   }
 
   /// Whether the entry matches a request in the given aspects.
@@ -159,15 +175,19 @@ struct Track: Sendable {
 
   private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
 
-  private func acceptsJSON(_ recorded: JSONValue, _ asked: JSONValue) -> Bool {
+  private func acceptsJSON(_ recorded: JSONValue, _ asked: JSONValue, at place: String = "request.body") -> Bool {
     switch (recorded.kind, asked.kind) {
+    case (.number("0"), .number) where list[place] != nil: true
     case (.string(let text), _) where text == mark: true
     case (.string(let recorded), .string(let asked)): acceptsText(recorded, asked)
     case (.array(let recorded), .array(let asked)):
-      recorded.count == asked.count && zip(recorded, asked).allSatisfy { acceptsJSON($0, $1) }
+      recorded.count == asked.count
+        && recorded.indices.allSatisfy { acceptsJSON(recorded[$0], asked[$0], at: "\(place).\($0)") }
     case (.object(let members), .object(let others)):
       members.count == others.count
-        && members.allSatisfy { member in asked[member.name].map { acceptsJSON(member.value, $0) } ?? false }
+        && members.allSatisfy { member in
+          asked[member.name].map { acceptsJSON(member.value, $0, at: "\(place).\(member.name)") } ?? false
+        }
     default: recorded == asked
     }
   }
@@ -187,6 +207,26 @@ struct Track: Sendable {
       rest = rest[found.upperBound...]
     }
     return true
+  }
+}
+
+extension HAR.Entry {
+  /// Whether values of the request were replaced, listed or not.
+  func isRedacted(by redaction: Redaction) -> Bool {
+    let mark = Data(redaction.replacement.utf8)
+    return !replaced.isEmpty || !mark.isEmpty && data().firstRange(of: mark) != nil
+  }
+}
+
+extension Cassette.Aspect {
+  /// Whether it includes the value at a place.
+  fileprivate func covers(_ place: String) -> Bool {
+    switch kind {
+    case .url, .path, .query: place.hasPrefix("request.url")
+    case .body, .json: place.hasPrefix("request.body")
+    case .headerField(let name), .field(let name), .queryItem(let name): place.hasSuffix(".\(name)")
+    case .method, .host: false
+    }
   }
 }
 

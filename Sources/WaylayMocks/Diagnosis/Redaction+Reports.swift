@@ -13,7 +13,8 @@ extension Redaction {
 
   /// Whether the name of a header field, query item, form field or JSON member indicates a secret.
   static func hides(_ name: String) -> Bool {
-    !hidesNothing && !shownNames.contains(name.lowercased()) && standard.hides(name)
+    !hidesNothing && !shownNames.contains(name.lowercased())
+      && (standard.hides(name) || CredentialNames.isParameter(name))
   }
 
   /// A header field's value, redacted.
@@ -70,48 +71,14 @@ extension Redaction {
 }
 
 extension Redaction {
-  /// Any text (a form, truncated JSON, XML, a log line) without the values whose names indicate a secret.
+  /// Any text (a form, truncated JSON, XML, a log line) without secrets.
   static func scrubbed(_ text: String) -> String {
     guard !hidesNothing else { return text }
-    var result = text
-    for pattern in patterns where pattern.isPossible(in: result) { result = pattern.scrubbed(result) }
-    return result
-  }
-
-  /// A notation for a name with its value.
-  private struct Named {
-    let regex: TextRegex
-    /// Characters, one of which every match contains. Without any of them, the regex is not run.
-    let marks: [Character]
-    /// Whether the value is a secret regardless of its name.
-    var isAlwaysSecret = false
-
-    func isPossible(in text: String) -> Bool { marks.isEmpty || text.contains { marks.contains($0) } }
-
-    func scrubbed(_ text: String) -> String {
-      var result = ""
-      var end = text.startIndex
-      for match in regex.all(in: text) {
-        guard let name = Range(match.range(withName: "name"), in: text),
-          let value = Range(match.range(withName: "value"), in: text),
-          value.lowerBound >= end, isAlwaysSecret || hides(PercentCoding.decoded(text[name]))
-        else { continue }
-        result += text[end..<value.lowerBound] + mark
-        end = value.upperBound
-      }
-      return result + text[end...]
+    var redaction = standard
+    (redaction.replacement, redaction.isWide) = (mark, true)
+    for name in shownNames { redaction.show(name) }
+    return redaction.redacted(text).replacing(/\b(?<scheme>Bearer|Basic|Digest)\s+[^\s,;"'<]+/.ignoresCase()) { match in
+      "\(match.scheme) \(mark)"
     }
   }
-
-  private static let patterns = [
-    Named(
-      regex: TextRegex(#"\b(?<name>Bearer|Basic|Digest)\s+(?<value>[^\s,;"'<]+)"#, ignoresCase: true), marks: [" "],
-      isAlwaysSecret: true),
-    // name=value, "name": "value", name: value
-    Named(
-      regex: TextRegex(
-        #"(?<![\w.%\-\[\]])(?<name>[\w.%\-\[\]]+)["']?\s*[:=]\s*(?<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s&,;}\]<"']+)"#),
-      marks: [":", "="]),
-    Named(regex: TextRegex(#"<(?:\w+:)?(?<name>[\w.\-]+)(?:\s[^<>]*)?>(?<value>[^<]+)"#), marks: ["<"]),
-  ]
 }

@@ -8,10 +8,10 @@ struct TextRegex: Sendable, CustomStringConvertible {
   let problem: MockError?
   private let compiled: NSRegularExpression?
 
-  init(_ pattern: String, ignoresCase: Bool = false) {
+  init(_ pattern: String) {
     self.pattern = pattern
     do {
-      compiled = try NSRegularExpression(pattern: pattern, options: ignoresCase ? [.caseInsensitive] : [])
+      compiled = try NSRegularExpression(pattern: pattern)
       problem = nil
     } catch {
       compiled = nil
@@ -38,11 +38,6 @@ struct TextRegex: Sendable, CustomStringConvertible {
 
   func matches(_ text: String) -> Bool {
     compiled?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
-  }
-
-  /// All matches, in order.
-  func all(in text: String) -> [NSTextCheckingResult] {
-    compiled?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []
   }
 
   /// The names of the groups `(?<name>…)`.

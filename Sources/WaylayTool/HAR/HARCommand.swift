@@ -19,21 +19,28 @@
       static let configuration = CommandConfiguration(
         abstract: "Write a copy of an archive without credentials.",
         discussion: """
-          What the archive says beside its entries goes too, but for who wrote it and the titles of its pages. \
-          With --json: {"entries": 12, "output": "…", "redacted": 38}.
+          What the archive says beside its entries goes too, but for who wrote it and the titles of its pages. A secret \
+          in one entry goes from all. Bodies that cannot be read stay, and are listed, unless --drop-unread. With --json: \
+          {"entries": 12, "output": "…", "redacted": 38, "unread": ["GET https://…: no text, kept as it is"]}.
           """)
       @Argument(help: "The archive.") var file: String
       @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
       @Flag(help: "Replace a file that is there already.") var force = false
+      @Flag(help: "Write nothing, and end with 1, if a body cannot be read.") var strict = false
+      @Flag(help: "Replace a body that cannot be read.") var dropUnread = false
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
 
       func run() throws {
         let target = OutputFile(output, mayReplace: force)
-        let (count, report) = try HARFile(file).write(to: target, secrets.redaction)
+        var redaction = secrets.redaction
+        redaction.replacesUnreadableBodies = dropUnread
+        let (count, report) = try HARFile(file).write(to: target, redaction, isStrict: strict && !dropUnread)
         guard !target.isStandardOutput else { return }
         if common.json {
-          let members: JSONLiteral = ["entries": count, "output": output, "redacted": report.places]
+          let members: JSONLiteral = [
+            "entries": count, "output": output, "redacted": report.places, "unread": report.unread,
+          ]
           try Output.json(members.jsonValue)
         } else {
           try Output.line("\(count) entr\(count == 1 ? "y" : "ies") in \(output).")
@@ -53,11 +60,8 @@
       @OptionGroup var rendering: Rendering
 
       func run() throws {
-        let secrets = rendering.secrets
-        let redaction = secrets.redaction
-        try rendering.run(list: "stubs", name: "source") { entry in
-          Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
-        }
+        let showsSecrets = rendering.secrets.noRedaction
+        try rendering.run(list: "stubs", name: "source") { Stub.source(for: $0, showsSecrets: showsSecrets) }
       }
     }
 
@@ -71,10 +75,7 @@
       @Flag(help: "Each command on one line.") var oneLine = false
 
       func run() throws {
-        let redaction = rendering.secrets.redaction
-        try rendering.run(list: "commands", name: "command") { entry in
-          redaction.redacted(entry).request.curlCommand(isMultiline: !oneLine)
-        }
+        try rendering.run(list: "commands", name: "command") { $0.request.curlCommand(isMultiline: !oneLine) }
       }
     }
   }
@@ -90,7 +91,7 @@
     /// - Parameters:
     ///   - list: The name of the JSON array.
     ///   - name: The name of the text in its elements.
-    ///   - render: Returns the text of an entry; `nil` if the entry has none.
+    ///   - render: Returns the text of a redacted entry; `nil` if the entry has none.
     func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
       let output = target.file
       var writer = try output?.writer()
@@ -111,10 +112,11 @@
         if writer != nil { try writer?.write(Data(text.utf8)) } else if !common.json { try Output.text(text) }
       }
       var json = common.json ? JSONList(list) : nil
-      var (count, leftOut) = (0, 0)
+      var (count, leftOut, report) = (0, 0, RedactionReport())
+      let known = try HARFile(file).secrets(secrets.redaction)
       let all = try HARFile(file).forEach { number, entry in
         guard entries.picks(number, entry) else { return }
-        guard let text = render(entry) else {
+        guard let text = render(secrets.redaction.redacted(entry, knowing: known, report: &report)) else {
           leftOut += 1
           return
         }
@@ -133,6 +135,16 @@
 
     init(_ path: String) { url = URL(fileURLWithPath: path) }
 
+    /// The secrets of all entries, by a pass of its own over the file; none of a pipe, which can be read once.
+    func secrets(_ redaction: Redaction) throws -> KnownSecrets {
+      var (known, found) = (KnownSecrets(), Set<[UInt8]>())
+      var reader = try HARReader(url)
+      guard (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true else { return known }
+      while let entry = try reader.next() { found.formUnion(redaction.secrets(of: entry)) }
+      known.add(found)
+      return known
+    }
+
     /// Visits each entry with its number, from 1; returns the number of entries.
     @discardableResult
     func forEach(_ visit: (Int, HAR.Entry) throws -> Void) throws -> Int {
@@ -142,18 +154,26 @@
         count += 1
         try visit(count, entry)
       }
+      for line in reader.unreadEntries { Output.complain("\(url.lastPathComponent): \(line) It is left out.") }
       return count
     }
 
     /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
-    func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
+    func write(
+      to target: OutputFile, _ redaction: Redaction, isStrict: Bool
+    ) throws -> (count: Int, report: RedactionReport) {
+      let known = try secrets(redaction)
       let file = try target.writer(mode: 0o600)
-      let archive = redaction.outline(of: try HAR(withoutEntriesOf: url))
+      let archive = redaction.outline(of: try HAR(withoutEntriesOf: url), knowing: known)
       var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: file)
       var report = RedactionReport()
       do {
         let count = try forEach { _, entry in
-          try writer.append(redaction.redacted([entry], report: &report)[0])
+          try writer.append(redaction.redacted(entry, knowing: known, report: &report))
+        }
+        if isStrict, !report.unread.isEmpty {
+          let list = report.unread.joined(separator: "; ")
+          throw ToolFailure(.failed, "har.unread", "Bodies cannot be read, and nothing was written: \(list)")
         }
         try writer.finish()
         return (count, report)
@@ -175,7 +195,7 @@
 
   extension Redaction {
     /// The parts of a HAR file outside its entries, without secrets.
-    func outline(of archive: HAR) -> HAR {
+    func outline(of archive: HAR, knowing known: KnownSecrets) -> HAR {
       guard hides("authorization") else { return archive }
       var copy = HAR(creator: HAR.Application(name: archive.creator.name, version: archive.creator.version))
       copy.browser = archive.browser.map { HAR.Application(name: $0.name, version: $0.version) }
@@ -184,7 +204,7 @@
         (copy.onLoad, copy.onContentLoad) = (page.onLoad, page.onContentLoad)
         return copy
       }
-      return redacted(copy)
+      return outlined(copy, knowing: known)
     }
   }
 #endif

@@ -144,6 +144,16 @@
           other.request.headers.append(HAR.Field("Content-Encoding", "gzip"))
           other.request.body = HAR.Body(packed, mediaType: "application/json")
         } != nil)
+      // A number in place of a number is known by the list of what was replaced.
+      let (inspector, pin) = (Inspector(), HAR.Body(Data(#"{"pin":4711,"n":0}"#.utf8)))
+      let kept = inspector.add(
+        HAR.Entry(
+          started: Date(), request: HAR.Request(method: "PUT", url: "https://api.example.com/a", body: pin),
+          response: HAR.Response(status: 200)))
+      let numbered = try #require(inspector.exchange(kept))
+      #expect(numbered.request.body?.text == #"{"pin":0,"n":0}"#)
+      #expect(throws: RequestReplay.Refusal.self) { try RequestReplay.request(numbered, .standard) }
+      #expect(refusal { $0.request.body = HAR.Body(Data(#"{"n":0}"#.utf8)) } == nil)
       #expect(refusal { $0.extensions["_state"] = "unseen" } != nil)
       #expect(refusal { _ in } == nil)
       entry.request.body = nil

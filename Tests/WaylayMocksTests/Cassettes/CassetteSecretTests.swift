@@ -102,6 +102,91 @@ struct CassetteSecretTests {
     }
   }
 
+  @Test("that a file holds are compared as they are: each request has its own response, and another has none")
+  func asTheyAre() async throws {
+    try folder.write(
+      ["alpha", "beta", "gamma"].flatMap { key in
+        ["key", "access_token"].map { .made("GET", "https://a.test/\($0)?\($0)=\(key)", "answer to \(key)") }
+      })
+    let cassette = folder.cassette()
+    for name in ["key", "access_token"] {
+      for key in ["gamma", "alpha", "beta"] {
+        #expect(try await cassette.text(.get, "https://a.test/\(name)?\(name)=\(key)") == "answer to \(key)")
+      }
+    }
+    let error = await failure { try await folder.cassette().ask("https://a.test/access_token?access_token=pl4nted") }
+    #expect(cassetteError(error)?.code == .unmatched && cassetteError(error)?.message.contains("pl4nted") == false)
+    #expect(cassette.issues.isEmpty, "\(cassette.issues)")
+  }
+
+  @Test("that go by their shape are told apart by 16 bits, and one alone matches any")
+  func digests() async throws {
+    let keys = ["9f8a7b6c5d4e3f2a", "1a2b3c4d5e6f7a8b", "5e6f7a8b9c0d1e2f"]
+    let server: @Sendable (InterceptedRequest) async throws -> InterceptedResponse = { request in
+      InterceptedResponse(
+        to: request, body: .text("answer to \(keys.firstIndex { request.url.query?.hasSuffix($0) == true } ?? -1)"))
+    }
+    let recording = folder.cassette(.all)
+    for key in keys { _ = try await recording.text(.get, "https://a.test/lookup?key=\(key)", network: server) }
+    _ = try await recording.text(.get, "https://a.test/alone?key=\(keys[0])", network: server)
+    try recording.eject()
+    #expect(recording.issues.isEmpty, "\(recording.issues)")
+    let lists = try folder.archive().entries.compactMap { $0.extensions["_redacted"]?["request.url.key"]?.string }
+    #expect(lists.count == 4 && lists.allSatisfy { $0.utf8.count == 4 }, "\(lists)")
+    #expect(keys.allSatisfy { !String(decoding: folder.data() ?? Data(), as: UTF8.self).contains($0) })
+    let playing = folder.cassette()
+    for number in [2, 0, 1] {
+      #expect(try await playing.text(.get, "https://a.test/lookup?key=\(keys[number])") == "answer to \(number)")
+    }
+    #expect(try await playing.text(.get, "https://a.test/alone?key=77665544aabbccdd") == "answer to 0")
+    #expect(playing.issues.isEmpty, "\(playing.issues)")
+    let error = await failure { try await folder.cassette().ask("https://a.test/lookup?key=77665544aabbccdd") }
+    #expect(cassetteError(error)?.message.contains("request.url.key") == true, "\(error as Any)")
+  }
+
+  @Test("that are numbers are 0 in the file, and stand for any number there, and nowhere else")
+  func numbers() async throws {
+    let recording = folder.cassette(.all) { $0.matching.insert(.body) }
+    let server: @Sendable (InterceptedRequest) async throws -> InterceptedResponse = { request in
+      InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .text(#"{"pin":123456}"#))
+    }
+    // That it is a secret is known by the response alone.
+    _ = try await recording.text(.post, "https://a.test/x", body: .text(#"{"a":[0,123456]}"#), network: server)
+    try recording.eject()
+    #expect(try folder.archive().entries[0].request.body?.text == #"{"a":[0,0]}"#)
+    for (body, isRight) in [(#"{"a":[0,654321]}"#, true), (#"{"a":[1,123456]}"#, false)] {
+      let playing = folder.cassette { $0.matching.insert(.body) }
+      #expect((await failure { try await playing.ask(.post, "https://a.test/x", body: .text(body)) } == nil) == isRight)
+    }
+  }
+
+  @Test("of which the file tells nothing are named when requests differ in them alone, in recording and in playing")
+  func confusion() async throws {
+    let recording = folder.cassette(.all)
+    for token in ["pl4nted-one-1", "pl4nted-two-2", "pl4nted-two-2"] {
+      _ = try await recording.text(.get, "https://a.test/me?access_token=\(token)", network: echo)
+      _ = try await recording.text(
+        .post, "https://a.test/login", body: .text(#"{"password":"\#(token)"}"#),
+        fields: [.contentType: "application/json"],
+        network: echo)
+    }
+    _ = try await recording.text(.get, "https://a.test/same?access_token=pl4nted-one-1", network: echo)
+    _ = try await recording.text(.get, "https://a.test/same?access_token=pl4nted-one-1", network: echo)
+    try recording.eject()
+    #expect(recording.issues.map(\.kind) == [.redacted, .redacted], "\(recording.issues)")
+    let messages = recording.issues.map(\.message).joined()
+    #expect(
+      messages.contains("(request.url.access_token)") && messages.contains("(request.body.password)")
+        && !messages.contains("pl4nted"))
+    #expect(folder.data().map { String(decoding: $0, as: UTF8.self).contains("pl4nted") } == false)
+    let playing = folder.cassette { $0.unused = .ignore }
+    for _ in 0..<3 { _ = try await playing.text(.get, "https://a.test/me?access_token=an0ther-one") }
+    for _ in 0..<2 { _ = try await playing.text(.get, "https://a.test/same?access_token=an0ther-one") }
+    #expect(
+      playing.issues.map(\.kind) == [.redacted] && playing.issues[0].message.contains("access_token"),
+      "\(playing.issues)")
+  }
+
   @Test("of names that the redaction is told of are hidden, too; nothing is where it is switched off")
   func names() async throws {
     let recording = folder.cassette(.all) { $0.redaction.hide("patient_id") }
@@ -136,11 +221,10 @@ struct CassetteSecretTests {
 
   @Test("stand in no report of a request without an entry")
   func reports() async throws {
-    try folder.write([
-      .made(
-        "POST", "https://a.test/x?token=pl4nted1", body: #"{"password":"pl4nted2","a":1}"#,
-        headers: [.init("X-Api-Key", "pl4nted3")])
-    ])
+    let entry = HAR.Entry.made(
+      "POST", "https://a.test/x?token=pl4nted1", body: #"{"password":"pl4nted2","a":1}"#,
+      headers: [.init("X-Api-Key", "pl4nted3")])
+    try folder.write([Redaction.standard.redacted(entry)])
     let cassette = folder.cassette { $0.matching = [.method, .url, .query, .body, .headerField("X-Api-Key")] }
     let error = await failure {
       try await cassette.ask(

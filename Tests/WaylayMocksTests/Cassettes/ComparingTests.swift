@@ -17,9 +17,9 @@ struct ComparingTests {
 
   @Test("answers a request with another body, and warns of it with the JSON path")
   func jsonBodies() async throws {
-    try folder.write([.made("POST", url, "ok", body: #"{"item":{"id":1,"count":2},"password":"a"}"#)])
+    try folder.write([.made("POST", url, "ok", body: #"{"item":{"id":1,"count":2},"password":"pl4nted-a"}"#)])
     let cassette = folder.cassette()
-    let asked = MessageBody.text(#"{"password":"b","item":{"count":3,"id":1}}"#)
+    let asked = MessageBody.text(#"{"password":"pl4nted-b","item":{"count":3,"id":1}}"#)
     #expect(try await cassette.text(.post, url, body: asked, fields: json) == "ok")
     let issue = try #require(cassette.issues.first)
     #expect(cassette.issues.count == 1)
@@ -27,7 +27,7 @@ struct ComparingTests {
     #expect(issue.isWarning)
     #expect(issue.message.contains("body at $.item.count  expected 2"), "\(issue.message)")
     #expect(issue.message.contains("but was  3"), "\(issue.message)")
-    #expect(!issue.message.contains("password"), "\(issue.message)")
+    #expect(issue.message.contains("$.password") && !issue.message.contains("pl4nted"), "\(issue.message)")
   }
 
   @Test("names the field of a form, the part of a multipart form, and the first byte that differs")

@@ -125,11 +125,13 @@ struct SecretTests {
 
   @Test("What only sounds secret is shown when the mock is told so, in issues, descriptions and verifications")
   func showing() async throws {
-    let body = #"{"sort_key":"name","Pin":1234,"password":"pl4nted"}"#
-    let masked = try await report(body) { Stub(.post, "/x").where(.body(.jsonSubset(["sort_key": "date", "Pin": 1]))) }
+    let body = #"{"session_key":"name","Pin":1234,"password":"pl4nted"}"#
+    let masked = try await report(body) {
+      Stub(.post, "/x").where(.body(.jsonSubset(["session_key": "date", "Pin": 1])))
+    }
     #expect(!masked.contains("\"name\"") && !masked.contains("1234"), "\(masked)")
-    let shown = try await report(body, showing: ["sort_key", "PIN"]) {
-      Stub(.post, "/x").where(.body(.jsonSubset(["sort_key": "date", "Pin": 1, "password": "pl4ntedb"])))
+    let shown = try await report(body, showing: ["session_key", "PIN"]) {
+      Stub(.post, "/x").where(.body(.jsonSubset(["session_key": "date", "Pin": 1, "password": "pl4ntedb"])))
     }
     #expect(
       shown.contains(#"expected "date""#) && shown.contains(#"but was  "name""#) && shown.contains("but was  1234"),

@@ -1,0 +1,63 @@
+extension Redactor {
+  /// Prefixes of credentials of well-known services, by their first byte.
+  private static let prefixes = Dictionary(
+    grouping: """
+      AGE-SECRET-KEY-1 AIza AKIA ASIA ATATT3 ATCTT3 GOCSPX- NRAK- PMAK- SG. dapi dckr_pat_ doo_v1_ dop_v1_ figd_ gho_ \
+      ghp_ ghr_ ghs_ ghu_ github_pat_ gldt- glpat- gsk_ hf_ hvs. lin_api_ npm_ ntn_ nvapi- pul- pypi- r8_ rk_live_ \
+      rk_test_ shpat_ shpca_ shppa_ shpss_ sk- sk_live_ sk_test_ sntrys_ sq0atp- sq0csp- whsec_ xapp- xoxa- xoxb- xoxc- \
+      xoxd- xoxe- xoxe. xoxp- xoxr- xoxs- ya29.
+      """.split(separator: " ").map { Array($0.utf8) }
+  ) { $0[0] }
+
+  /// Replaces a secret known by its shape: a credential of a well-known service, a signed or encrypted token (RFC
+  /// 7519), a private key (RFC 7468), and by option a payment number.
+  ///
+  /// - Returns: The end of the secret; `nil` if none begins here.
+  mutating func readShape(_ draft: inout Draft, at start: Int) -> Int? {
+    let rest = draft.source[start...]
+    var end: Int?
+    if rest.first == UInt8(ascii: "-"), rest.starts(with: "-----BEGIN ".utf8) {
+      let kind = rest.dropFirst(11).prefix { $0 != UInt8(ascii: "-") && !$0.isLineEnd }
+      guard String(decoding: kind, as: UTF8.self).contains("PRIVATE KEY") else { return nil }
+      let mark = draft.source.firstRange(of: "-----END ".utf8, from: kind.endIndex)
+      end = mark.map { min($0.upperBound + kind.count + 5, rest.endIndex) } ?? rest.endIndex
+    } else if rest.first == UInt8(ascii: "e"), rest.starts(with: "eyJ".utf8) {
+      let parts = rest.prefix { $0.isOfWord || "-.".utf8.contains($0) }.split(
+        separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
+      if parts.count == 3, parts[0].count >= 10, parts[1].count >= 10 { end = parts[2].endIndex }
+    } else if let prefix = Self.prefixes[rest[start]]?.first(where: rest.starts) {
+      let text = rest.dropFirst(prefix.count).prefix { $0.isOfWord || "-.".utf8.contains($0) }
+      if text.count >= 16, Array(text).looksRandom { end = text.endIndex }
+    }
+    if end == nil, redaction.hidesPaymentNumbers { end = endOfPaymentNumber(rest) }
+    guard let end else { return nil }
+    hide(start..<end, in: &draft, .shape)
+    return end
+  }
+
+  /// The end of a card's number with its check digit (ISO/IEC 7812), or of an IBAN (ISO 13616).
+  private func endOfPaymentNumber(_ text: ArraySlice<UInt8>) -> Int? {
+    func isPart(_ byte: UInt8) -> Bool { byte.isASCIIDigit || 0x41...0x5A ~= byte }
+    // One space or hyphen separates groups. Words in capitals may follow.
+    let run = text.prefix(42).indices.prefix { index in
+      isPart(text[index]) || index > text.startIndex && " -".utf8.contains(text[index]) && isPart(text[index - 1])
+    }
+    return run.last { index in
+      isPart(text[index]) && text[(index + 1)...].first?.isOfWord != true
+        && Self.isPaymentNumber(text[...index].filter(isPart))
+    }.map { $0 + 1 }
+  }
+
+  private static func isPaymentNumber(_ text: [UInt8]) -> Bool {
+    let values = text.map { $0.isASCIIDigit ? Int($0 - 0x30) : Int($0) - 55 }
+    if 13...19 ~= text.count, text.allSatisfy(\.isASCIIDigit), values[0] > 0 {
+      let sum = values.reversed().enumerated().reduce(0) { sum, digit in
+        let value = digit.element * (digit.offset % 2 + 1)
+        return sum + (value > 9 ? value - 9 : value)
+      }
+      return sum % 10 == 0
+    }
+    guard 15...34 ~= text.count, values[0] > 9, values[1] > 9, values[2] < 10, values[3] < 10 else { return false }
+    return (values[4...] + values[..<4]).reduce(0) { ($0 * ($1 < 10 ? 10 : 100) + $1) % 97 } == 1
+  }
+}

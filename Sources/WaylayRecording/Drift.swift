@@ -29,7 +29,11 @@ package struct Drift: Sendable, CustomStringConvertible {
   package var description: String { "\(severity)  \(request)  \(place) \(change)" }
 
   /// The changes between two recordings, without duplicates, the most severe first.
-  package static func between(_ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard) -> [Drift] {
+  ///
+  /// - Parameter ignoring: The paths of members that may change with all in them.
+  package static func between(
+    _ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard, ignoring: [String] = []
+  ) -> [Drift] {
     func compared(_ entries: [HAR.Entry]) -> [ComparedResponse] {
       redaction.redacted(entries).enumerated().map { ComparedResponse($1, number: $0) }
     }
@@ -37,6 +41,9 @@ package struct Drift: Sendable, CustomStringConvertible {
     var found: [Drift] = []
     var known: Set<String> = []
     func say(_ severity: Severity, _ response: ComparedResponse, _ place: String, _ change: String) {
+      guard !ignoring.contains(where: { place == $0 || place.hasPrefix($0 + ".") || place.hasPrefix($0 + "[") }) else {
+        return
+      }
       let drift = Drift(severity: severity, request: response.name, place: place, change: change)
       if known.insert("\(response.key(2)) \(place) \(change)").inserted { found.append(drift) }
     }
@@ -60,6 +67,12 @@ package struct Drift: Sendable, CustomStringConvertible {
         waiting[response.key(precision)]?.contains { $0.number == response.number } ?? false
       }
     }
+    // A failure that was retried is by chance.
+    func isRetried(_ response: ComparedResponse, in all: [ComparedResponse]) -> Bool {
+      (response.status >= 500 || [0, 408, 429].contains(response.status))
+        && all[response.number...].contains { 200..<400 ~= $0.status && $0.key(2) == response.key(2) }
+    }
+    (left, rest) = (left.filter { !isRetried($0, in: old) }, rest.filter { !isRetried($0, in: new) })
     let (before, after) = (Set(old.map { "\($0.key(2)) \($0.status)" }), Set(new.map { "\($0.key(2)) \($0.status)" }))
     for response in left where !after.contains("\(response.key(2)) \(response.status)") {
       say(.note, response, "request", "was not made this time")
@@ -81,6 +94,8 @@ private struct ComparedResponse: Sendable {
     case json(Shape)
     /// The data of server-sent events, by event name.
     case events([String: Shape])
+    /// The elements of XML, or the columns of a table.
+    case names(Set<String>)
     case other
   }
 
@@ -131,14 +146,16 @@ private struct ComparedResponse: Sendable {
     case (_, .none): say(.error, "body", "is gone")
     case (.json(let old), .json(let new)): old.changes(to: new, at: "$", say)
     case (.events(let old), .events(let new)):
-      if !old.isEmpty, !new.isEmpty, Set(old.keys).isDisjoint(with: new.keys) {
-        say(
-          .error, "events",
-          "are \(new.keys.sorted().joined(separator: ", ")), were \(old.keys.sorted().joined(separator: ", "))")
-      }
+      let others = Set(new.keys).subtracting(old.keys).sorted().joined(separator: ", ")
       for (name, shape) in old.sorted(by: { $0.key < $1.key }) {
-        if let now = new[name] { shape.changes(to: now, at: "event \(name) $", say) }
+        if let now = new[name] {
+          shape.changes(to: now, at: "event \(name) $", say)
+        } else if !others.isEmpty {
+          say(.error, "event \(name)", "is gone; new: \(others)")
+        }
       }
+    case (.names(let old), .names(let new)):
+      for name in old.subtracting(new).sorted() { say(.error, "body", "has no \(name) any more") }
     default: say(.error, "body", "is of another kind")
     }
   }
@@ -153,6 +170,10 @@ private struct ComparedResponse: Sendable {
   private var fields: [String: String] {
     var fields: [String: String] = [:]
     for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
+    // Of cookies, only those of a login are expected in each recording.
+    for cookie in entry.response.cookies where Redaction.standard.hides(cookie.name) {
+      fields["set-cookie \(cookie.name)"] = "Set-Cookie \(cookie.name)"
+    }
     return fields.filter { name, _ in
       !Self.transportFields.contains(name) && !Self.prefixes.contains { name.hasPrefix($0) }
     }
@@ -174,6 +195,13 @@ private struct ComparedResponse: Sendable {
     guard !data.isEmpty, entry.request.method != "HEAD" else { return .none }
     if mediaType == "text/event-stream" { return .events(Self.events(String(decoding: data, as: UTF8.self))) }
     if let json = try? JSONValue(reading: data) { return .json(Shape(json)) }
+    let text = String(decoding: data, as: UTF8.self)
+    if mediaType.hasSuffix("xml") {
+      return .names(Set(text.matches(of: /<([A-Za-z_][\w.:\-]*)/).map { "<\($0.output.1)>" }))
+    }
+    if mediaType.hasSuffix("csv") {
+      return .names(Set(text.prefix { !$0.isNewline }.split(separator: ",").map { "column \($0)" }))
+    }
     let lines = data.split(separator: 10).map { Data($0) }.compactMap { try? JSONValue(reading: $0) }
     guard let first = lines.first, mediaType.contains("json") || lines.count > 1 else { return .other }
     return .json(lines.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) })

@@ -4,7 +4,7 @@ import WaylayHAR
 /// The structure of JSON values: types by position, without values.
 struct Shape: Sendable {
   enum Kind: String, Sendable {
-    case null, boolean, number, string, array, object
+    case null, boolean, integer, number, string, array, object
   }
 
   private(set) var kinds: Set<Kind> = []
@@ -19,14 +19,15 @@ struct Shape: Sendable {
     switch value.kind {
     case .null: kinds = [.null]
     case .bool: kinds = [.boolean]
-    case .number: kinds = [.number]
+    // A kind of number with a fraction includes integers.
+    case .number: kinds = value.int == nil ? [.number] : [.integer]
     case .string: kinds = [.string]
     case .array(let values):
       kinds = [.array]
       add(values)
     case .object(let list):
       kinds = [.object]
-      guard list.isEmpty || !list.allSatisfy({ Identifier.isOne($0.name) }) else {
+      guard list.isEmpty || !Identifier.areData(list.map(\.name)) else {
         add(list.map(\.value))
         return
       }
@@ -63,14 +64,19 @@ struct Shape: Sendable {
   }
 
   /// The types as text.
-  private var name: String { kinds.map(\.rawValue).sorted().joined(separator: " or ") }
+  private var name: String {
+    Set(kinds.map { $0 == .integer ? Kind.number.rawValue : $0.rawValue }).sorted().joined(separator: " or ")
+  }
 
   /// Reports the changes to a newer shape: a removed member or another type is an error, a member that may now be
   /// missing is a warning. Empty arrays, empty objects and `null` leave the type open, which is no change.
   func changes(to new: Shape, at path: String, _ say: (Drift.Severity, String, String) -> Void) {
     let (old, now) = (kinds.subtracting([.null]), new.kinds.subtracting([.null]))
-    if !old.isEmpty, !now.isSubset(of: old) {
+    let numbers: Set<Kind> = [.integer, .number]
+    if !old.isEmpty, !now.isSubset(of: old.isDisjoint(with: numbers) ? old : old.union(numbers)) {
       say(.error, path, "is \(new.name), was \(name)")
+    } else if old.contains(.integer), !old.contains(.number), now.contains(.number) {
+      say(.warning, path, "may be a fraction, was an integer")
     } else if !old.isEmpty, new.kinds.contains(.null), !kinds.contains(.null) {
       say(.warning, path, "may be null, was \(name)")
     }
@@ -115,6 +121,17 @@ enum Identifier {
     guard let last = parts.last else { return false }
     return last.count >= 6 && last.count(where: \.isNumber) >= 2
   }
+
+  /// Whether names of members are data: identifiers, or codes of currencies or languages.
+  static func areData(_ names: [String]) -> Bool {
+    names.allSatisfy { isOne($0) }
+      || names.count > 1 && names.allSatisfy { $0.wholeMatch(of: /[A-Z]{3}/) != nil }
+      || names.count > 1 && names.allSatisfy { languages.contains($0.prefix { $0.isLetter }.lowercased()) }
+  }
+
+  private static let languages = Set(
+    "ar bg bn cs da de el en es et fa fi fr he hi hr hu it ja ko lt lv nb nl no pl pt ro ru sk sl sr sv th tr uk vi zh"
+      .split(separator: " ").map(String.init))
 
   /// A path with `*` in place of generated segments.
   static func path(_ path: some StringProtocol) -> String {

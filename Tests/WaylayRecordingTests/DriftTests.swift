@@ -87,6 +87,22 @@ struct DriftTests {
       entry("{\"a\":1,\"b\":2}\n{\"a\":1,\"b\":2}\n", type: "application/x-ndjson"),
       entry("{\"a\":1}\n{\"a\":2}\n", type: "application/x-ndjson")),
     Planted(
+      "an integer becomes a fraction", .warning, "$.items[*].price", replacing: #""price":3"#, by: #""price":3.5"#),
+    Planted("a secret's type changes", .error, "$.token", from: #"{"token":"a"}"#, to: #"{"token":1}"#),
+    Planted(
+      "one event of two is renamed", .error, "event b",
+      entry("event: a\ndata: {}\n\nevent: b\ndata: {}\n\n", type: "text/event-stream"),
+      entry("event: a\ndata: {}\n\nevent: c\ndata: {}\n\n", type: "text/event-stream")),
+    Planted(
+      "a login sets no cookie", .warning, "field Set-Cookie session",
+      entry("{}", fields: [.init("Set-Cookie", "session=1; Path=/")]), entry("{}", fields: [])),
+    Planted(
+      "XML loses an element", .error, "body", entry("<a><b>1</b><c/></a>", type: "text/xml"),
+      entry("<a><c/></a>", type: "text/xml")),
+    Planted(
+      "a table loses a column", .error, "body", entry("id,name\n1,x\n", type: "text/csv"),
+      entry("id\n1\n", type: "text/csv")),
+    Planted(
       "the answer to a created resource changes", .error, "$.name", entry(old, "GET", "https://a.test/users/8812"),
       entry(#"{"id":1}"#, "GET", "https://a.test/users/9913")),
   ]
@@ -120,7 +136,8 @@ struct DriftTests {
     }
     let user = object([
       ("id", "\(number())"), ("name", "\"\(text())\""), ("token", "\"\(text())\""),
-      ("score", Bool.random() ? "1" : "1.5"),
+      ("score", Bool.random() ? "1.25" : "1.5"),
+      ("rates", object([("EUR", "1.5"), (Bool.random() ? "USD" : "SEK", "2.5")])),
       ("created", "\"2026-0\(Int.random(in: 1...9, using: &random))-11T10:00:00Z\""),
       ("tags", list { "\"\(text())\"" }),
       ("orders", list { object([("id", "\(number())"), ("total", "\(number()).5")]) }), ("isAdmin", "\(Bool.random())"),
@@ -143,6 +160,18 @@ struct DriftTests {
       entry(events, "GET", "https://a.test/events", type: "text/event-stream"),
       entry("", "DELETE", "https://a.test/users/\(number())", status: 204),
     ] + polls + [entry("{\"state\":\"done\"}", "GET", "https://a.test/jobs/1")]
+  }
+
+  @Test("is no error that was retried, no member that is ignored, and no other currency")
+  func chance() {
+    let (good, bad) = (Self.entry(Self.old), Self.entry("busy", status: 503, type: "text/plain"))
+    #expect(Drift.between([good], [bad, good]).isEmpty && Drift.between([bad, good], [good]).isEmpty)
+    #expect(Drift.between([good], [good, bad]).map(\.severity) == [.error])
+    let (old, new) = (Self.entry(#"{"a":{"b":1},"c":1}"#), Self.entry(#"{"a":{"b":"1"},"c":"1"}"#))
+    #expect(Drift.between([old], [new], ignoring: ["$.a"]).map(\.place) == ["$.c"])
+    let one = Self.entry(#"{"r":{"EUR":1.5,"USD":2.5},"t":{"en":"a","de":"b"}}"#)
+    let two = Self.entry(#"{"r":{"EUR":1.5,"SEK":2.5},"t":{"en":"a","fr":"b"}}"#)
+    #expect(Drift.between([one], [two]).isEmpty)
   }
 
   @Test("says neither values nor secrets")

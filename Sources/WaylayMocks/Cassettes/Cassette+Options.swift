@@ -62,6 +62,9 @@ extension Cassette {
     public var matching: Set<Aspect> = [.method, .url, .query]
     /// Aspects left out of every comparison: see ``ignoring(_:)``.
     var ignored: Set<Aspect> = []
+    package var ignoredPaths: [String] {
+      ignored.compactMap { if case .json(let path) = $0.kind { path } else { nil } }
+    }
     /// Decides, for a request that matches by ``matching``, whether a recorded request is equal to it. Only the closure
     /// then compares bodies. Both requests are redacted.
     public var matcher: (@Sendable (_ recorded: HAR.Request, _ asked: HAR.Request) -> Bool)?

@@ -72,7 +72,7 @@ extension MockScope {
       IssueReport.report((error as? MockError)?.message ?? "\(error)", at: cassette.location)
     }
     guard let (old, new) = cassette.comparison() else { return }
-    let drifts = Drift.between(old, new, cassette.options.redaction)
+    let drifts = Drift.between(old, new, cassette.options.redaction, ignoring: cassette.options.ignoredPaths)
     guard let worst = drifts.first?.severity else { return }
     let list = drifts.prefix(50).map { "\n  \($0)" }.joined() + (drifts.count > 50 ? "\n  …" : "")
     IssueReport.report(

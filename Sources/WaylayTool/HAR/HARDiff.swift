@@ -17,12 +17,14 @@
       @Argument(help: "The old archive.") var old: String
       @Argument(help: "The new archive.") var new: String
       @Flag(help: "End with 1 for warnings and notes too.") var strict = false
+      @Option(help: ArgumentHelp("Ignore this member and all in it: $.items[*].price.", valueName: "path"))
+      var ignore: [String] = []
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
 
       func run() throws {
         let drifts = Drift.between(
-          try HAR(named: old).entries, try HAR(named: new).entries, secrets.redaction)
+          try HAR(named: old).entries, try HAR(named: new).entries, secrets.redaction, ignoring: ignore)
         var json = common.json ? JSONList("drifts") : nil
         for drift in drifts {
           try json?.append([

@@ -14,7 +14,7 @@
   /// Many clients, and clients that mean no good.
   @Suite("Storms against a tunnel", .enabled(if: TunnelRig.hasCurl, "no curl is installed"), .timeLimit(.minutes(10)))
   struct StormTests {
-    @Test("many at once with dead addresses in front are all answered, and few find out", .heavy)
+    @Test("many at once with dead addresses in front are all answered, and few try those that are known", .heavy)
     func atOnce() async throws {
       let count = Sizes.of(500, small: 40)
       try await TunnelRig.with(["127.0.0.6", "127.0.0.7", "127.0.0.8", "127.0.0.4", "127.0.0.1"]) { rig in
@@ -22,12 +22,18 @@
           "--parallel", "--parallel-immediate", "--parallel-max", "\(count)", "--http1.1", "--no-progress-meter",
         ]
         let url = rig.lab.url("/?").absoluteString + "[1-\(count)]"
-        let (code, output) = try await rig.curl(
-          .connect, URL(string: rig.lab.url().absoluteString), more + [url], seconds: 60)
-        #expect(code == 0)
-        #expect(output.components(separatedBy: HijackLab.answer).count == count + 2, "\(output.prefix(500))")
-        #expect(rig.connections(.silence) < 10)
-        #expect(rig.connections(.close) < 10)
+        func storm() async throws {
+          let (code, output) = try await rig.curl(
+            .connect, URL(string: rig.lab.url().absoluteString), more + [url], seconds: 60)
+          #expect(code == 0)
+          #expect(output.components(separatedBy: HijackLab.answer).count == count + 2, "\(output.prefix(500))")
+        }
+        // How many find out at first depends on how long the first one takes, which a busy machine decides.
+        try await storm()
+        let (silent, closed) = (rig.connections(.silence), rig.connections(.close))
+        try await storm()
+        #expect(rig.connections(.silence) - silent < 10)
+        #expect(rig.connections(.close) - closed < 10)
       }
     }
 

@@ -1,5 +1,5 @@
-/// The names whose values are credentials: the one list of the package, for redaction, for redirects to other origins
-/// and for connections without authentication.
+/// The names whose values are credentials: the wide list, for redaction, for credentials that interceptors add on a
+/// redirect to another origin and for connections without authentication. Whole names of fields are in `CredentialFields`.
 ///
 /// A name is recognized as a whole (`Cookie`), by a part of it (`X-Auth-Token`, `refreshToken`), or by one of
 /// its words (`user_pin`). Letter case and punctuation do not matter.
@@ -41,20 +41,22 @@ package enum CredentialNames {
   private static func set(_ names: String...) -> Set<[UInt8]> { Set(names.map { Array($0.utf8) }) }
 
   private static func isCredential(_ name: String, or others: Set<[UInt8]>) -> Bool {
-    let bytes = letters(of: name).bytes
+    let letters = letters(of: name)
+    let bytes = letters.bytes
     guard !bytes.isEmpty, !harmless.contains(bytes) else { return false }
     if others.contains(bytes) { return true }
     // By bytes: a mark on the last letter would hide a fragment from a search by characters.
     for index in bytes.indices
     where fragments.contains(where: { $0[0] == bytes[index] && bytes[index...].starts(with: $0) }) { return true }
-    let words = words(of: name)
+    let words = words(of: letters)
     return words.last == key || words.contains(where: Self.words.contains)
   }
 
   /// The words of a name in lower case: of `sort_key`, `sort-key` and `sortKey` two.
-  package static func words(of name: String) -> [[UInt8]] {
-    let (bytes, starts) = letters(of: name)
-    return zip(starts, starts.dropFirst() + [bytes.count]).map { Array(bytes[$0..<$1]) }
+  package static func words(of name: String) -> [[UInt8]] { words(of: letters(of: name)) }
+
+  private static func words(of letters: (bytes: [UInt8], starts: [Int])) -> [[UInt8]] {
+    zip(letters.starts, letters.starts.dropFirst() + [letters.bytes.count]).map { Array(letters.bytes[$0..<$1]) }
   }
 
   /// The letters and digits of a name, those of ASCII in lower case, and where its words begin: of `sort_key`,

@@ -240,16 +240,7 @@
       let trap = ExitTest.Condition.failure
       await #expect(processExitsWith: found == .returns ? .success : trap) {
         Process.limit(isToFail: true)
-        let (other, otherURL) = Probe.session(Probe.Script(start: { _ in }))
-        let victim = Passed(other.dataTask(with: otherURL))
-        victim.value.resume()
-        await Probe.log.wait(.startLoading, otherURL, count: 1)
-        let (session, url) = Probe.session(
-          Probe.Script(start: { probe in
-            victim.value.cancel()
-            probe.answer()
-          }))
-        _ = try? await session.data(from: url)
+        await Probe.cancelOnWorkQueue()
       }
     }
   }

@@ -37,6 +37,21 @@
       return (session, URL(string: "http://\(host)/page")!)
     }
 
+    /// Cancels a task of another session on the queue that all sessions share, and ends when the load that does it has.
+    static func cancelOnWorkQueue() async {
+      let (other, otherURL) = session(Script(start: { _ in }))
+      let victim = Passed(other.dataTask(with: otherURL))
+      victim.value.resume()
+      await log.wait(.startLoading, otherURL, count: 1)
+      let (session, url) = session(
+        Script(start: { probe in
+          victim.value.cancel()
+          probe.answer()
+        }))
+      // An error would end the process of an exit test too.
+      _ = try? await session.data(from: url)
+    }
+
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
       seenNote = Self.note
       super.init(request: request, cachedResponse: cachedResponse, client: client)

@@ -394,17 +394,7 @@
         "P27 has changed: PlatformClient.cancel need not leave the queue"
       ) {
         Process.limit(isToFail: true)
-        let (other, otherURL) = Probe.session(Probe.Script(start: { _ in }))
-        let victim = Passed(other.dataTask(with: otherURL))
-        victim.value.resume()
-        await Probe.log.wait(.startLoading, otherURL, count: 1)
-        let (session, url) = Probe.session(
-          Probe.Script(start: { probe in
-            victim.value.cancel()
-            probe.answer()
-          }))
-        // An error would end the process too.
-        _ = try? await session.data(from: url)
+        await Probe.cancelOnWorkQueue()
       }
     }
   }

@@ -127,7 +127,7 @@ enum CacheMethod: UInt8, Hashable, Sendable {
 
 /// The cookies of a request that identify its user.
 ///
-/// Responses for one user only (`private`, and others that require validation before reuse) are bound to these cookies:
+/// Responses for one user only (`private`, and responses that require validation before reuse) are bound to these cookies:
 /// a request with other cookies does not get such a response before the origin has validated it. Cookies that count
 /// visits, balance load or detect bots change all the time and do not identify a user.
 ///

@@ -19,15 +19,18 @@ let libraries: [Target] = [
     name: "Waylay", dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"], path: ".",
     exclude: [
       "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "Internals", "LICENSE", "README.md",
-      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient",
-      "Sources/WaylayBase", "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
+      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/CWaylaySQLite", "Sources/WaylayArchive",
+      "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase", "Sources/WaylayCore", "Sources/WaylayHAR",
+      "Sources/WaylayHosts",
+      "Sources/WaylayInspector",
       "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
       "Sources/WaylayTesting", "Sources/WaylayTool", "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
     ], sources: ["Sources/Waylay"], swiftSettings: settings()),
   module(
     "WaylayArchive",
     needs: [
-      "WaylayCore", "DequeModule", "HTTPTypes", "Logging", "OrderedCollections",
+      .target(name: "CWaylaySQLite", condition: .when(platforms: [.linux, .android])), "WaylayCore",
+      "DequeModule", "HTTPTypes", "Logging", "OrderedCollections",
     ],
     guarded: ["Cryptography": ["Crypto"], "StructuredFields": ["RawStructuredFieldValues"]]),
   module(
@@ -55,7 +58,6 @@ let libraries: [Target] = [
     guarded: ["Metrics": ["CoreMetrics"], "Tracing": ["Tracing"]]),
   module(
     "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "WaylayRecording", "HTTPTypes", "IssueReporting", "Logging"]),
-  // For test targets alone: the umbrella does not re-export it.
   module(
     "WaylayTesting",
     needs: [
@@ -76,10 +78,10 @@ let libraries: [Target] = [
 
 /// Targets without a product of their own, and the program.
 let modules: [Target] = [
-  // The functions of libcurl, found at run time: the build needs no header and no library. Empty on Apple platforms.
+  // The functions of libcurl and SQLite, found at run time: the build needs no header and no library. Empty on Apple platforms.
   .target(name: "CWaylayCurl"),
+  .target(name: "CWaylaySQLite"),
   module("WaylayBase"),
-  // Messages of the core as entries of an HTTP archive, and back, and how two recordings differ in shape.
   module("WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   // The command-line tool: the one product that needs the argument parser.
   program(
@@ -91,11 +93,11 @@ let modules: [Target] = [
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
   // Says how many tests run at a time, before Testing asks.
   .target(name: "CTestWidth", path: "Tests/Support/CTestWidth"),
+  .target(name: "CTestVFS", path: "Tests/Support/CTestVFS"),
   // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
   .target(name: "CLyingResolver", path: "Tests/Support/CLyingResolver"),
   module("HijackLab", in: "Tests/Support", needs: ["TestOrigin"]),
-  // Calls to the system that fail, and a disk that loses what was not synchronized.
-  module("StoreFaults", in: "Tests/Support", needs: ["WaylayArchive", "WaylayCore"]),
+  module("StoreFaults", in: "Tests/Support", needs: ["CTestVFS", "WaylayArchive", "WaylayCore"]),
   module(
     "TestOrigin", in: "Tests/Support",
     needs: [
@@ -229,7 +231,6 @@ func settings() -> [SwiftSetting] {
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // An interceptor runs where its caller runs: no switch of executors at each call and return.
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     // Which Foundation there is, said here alone: swift-corelibs-foundation, whose URL loading system is a module of its own, or Apple's.
     .define("CORELIBS_FOUNDATION", .when(platforms: [.linux, .android, .windows])),

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep whole hostile fuzz exits hosts store_faults archive_torture sizes har_reader apple_mutants schedules)
+jobs=(deep whole hostile fuzz exits hosts store_faults store_rot archive_torture sizes har_reader apple_mutants schedules)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -38,15 +38,23 @@ hosts() {
   WAYLAY_CANCELLED_RACES=10000 swift test --enable-all-traits --filter CurlProcessTests.cancelledRaces
 }
 
-# Every call of the store fails with everything it can fail with; kills and losses of power at every call. Another seed each night.
+# Each call to the system under the store fails with everything it can fail with, for SQLite's files too; kills and losses of power at
+# every call. Another seed each night.
 store_faults() {
   WAYLAY_FAULTS=all WAYLAY_SEED=${WAYLAY_SEED:-$(date +%Y%m%d)} swift test --enable-all-traits --filter WaylayArchiveTests.FaultTests
 }
 
-# A thousand kills, and a thousand more of a process whose system fails.
+# Every byte flipped, volumes of 22 sizes (as root), removed bytes looked for in 60 lives, ten thousand overlapping schedules.
+store_rot() {
+  WAYLAY_WHOLE=1 swift test --enable-all-traits --filter 'WaylayArchiveTests.(RotTests|FullDiskTests|GoneTests|OverlapTests)'
+}
+
+# A thousand kills of one, two and four processes on one archive, 200 within a flush, and 200 within a removal.
 archive_torture() {
-  swift run --enable-all-traits -c release archive-torture siege --kills 1000
-  swift run --enable-all-traits -c release archive-torture siege --kills 1000 --faults 300
+  swift build --enable-all-traits -c release --product archive-torture
+  .build/release/archive-torture --kills 1000
+  .build/release/archive-torture --kills 200 --work flush
+  .build/release/archive-torture --kills 200 --work removal
 }
 
 # An inspector with a million exchanges, one that sees 10 GiB of bodies, and the tool with an archive of 100 MB.

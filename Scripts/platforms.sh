@@ -72,7 +72,9 @@ prepare() {
   sed -i '/LibcOverlayShims.h/,/export/d' "$place/resources/shims/module.modulemap"
   : >"$place/resources/shims/_SynchronizationShims.h"
   for name in $empty; do printf 'module %s {}\n' "$name" >>"$place/resources/shims/module.modulemap"; done
-  printf 'module CWaylayCurl { header "%s" export * }\n' "$root/Sources/CWaylayCurl/include/CWaylayCurl.h" >"$place/curl/module.modulemap"
+  for name in CWaylayCurl CWaylaySQLite; do
+    printf 'module %s { header "%s" export * }\n' "$name" "$root/Sources/$name/include/$name.h" >>"$place/curl/module.modulemap"
+  done
   for module in "$toolchain"/linux/*.swiftmodule; do
     name=$(basename "$module" .swiftmodule)
     case "$name" in FoundationXML | Dispatch | Glibc | XCTest) continue ;; esac
@@ -159,9 +161,9 @@ tr ' ' '\n' <<<"${*:-android musl}" | xargs -P 2 -I PLATFORM bash -euo pipefail 
 headers=/usr/include/$ISA-linux-musl
 if [ -d "$headers" ]; then
   "$(dirname "$(readlink -f "$(command -v swiftc)")")/clang" -target "$(triple_of musl)" -nostdlibinc -isystem "$headers" -fsyntax-only -Wall \
-    -Wextra -Werror -ISources/CWaylayCurl/include Sources/CWaylayCurl/CWaylayCurl.c
-  echo "✔ the C of CurlTransport compiles for musl"
+    -Wextra -Werror -ISources/CWaylayCurl/include -ISources/CWaylaySQLite/include Sources/CWaylay*/*.c
+  echo "✔ the C of CurlTransport and of SQLite's functions compiles for musl"
 else
-  echo "Not checked: the C of CurlTransport for musl, because musl-dev is not installed."
+  echo "Not checked: the C of CurlTransport and of SQLite's functions for musl, because musl-dev is not installed."
 fi
 echo "Not checked: anything linked or run, the program, the tests, WaylayAsyncHTTPClient, Windows."

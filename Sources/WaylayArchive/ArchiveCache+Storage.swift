@@ -26,32 +26,28 @@ extension ArchiveCache {
     /// A directory, which is created if necessary. Stored responses survive the end of the process, even if it is
     /// killed.
     ///
-    /// One process at a time writes to a directory, and the archives of one process share it: the limits of the first
-    /// one hold, and another key is refused. Only the owner can access it and its files (0700, 0600). Do not use
-    /// a network file system, where locks are unreliable.
+    /// Several processes may use one directory, an app and its extension for example: each finds what another has
+    /// stored, and nothing that another has removed. The archives of one process share one store: the options of the
+    /// first one hold, which a line in the log says, and another key is refused. Only the owner can access the directory
+    /// and its files (0700, 0600). Do not use a network file system, where locks are unreliable.
     ///
     /// - Parameters:
     ///   - directory: The directory. It belongs to the archive exclusively: put no other files there.
     ///   - limits: How much is stored.
     ///   - memory: The number of bytes of entries to keep in memory as well, for responses without waiting.
     ///   - compressesText: Whether to compress textual bodies (zlib) before they are written.
-    ///   - isReadOnly: Whether the archive only reads: it takes no lock, creates nothing, and changes nothing in the
-    ///     directory, even while another process uses it.
-    ///   - readsWhenLocked: Whether to open for reading, instead of failing with `ArchiveError.locked`, while another
-    ///     process writes to the directory. Its stored, changed and removed entries are visible to the next lookup
-    ///     after its ``ArchiveCache/flush()`` and ``ArchiveCache/removeAll(_:)``, and otherwise moments later.
+    ///   - isReadOnly: Whether the archive only reads, and creates and changes nothing in the directory, even while
+    ///     another process uses it.
     ///   - encryptionKey: Returns the key for encrypting heads and bodies (AES-GCM): at least 16 bytes; 32 are usual.
     ///     Called once, when the archive is opened; ``ArchiveCache/waitUntilOpen()`` throws its error. `nil` for no
     ///     encryption.
     public static func disk(
       at directory: URL, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
-      isReadOnly: Bool = false, readsWhenLocked: Bool = false,
-      encryptionKey: (@Sendable () throws -> EncryptionKey)? = nil
+      isReadOnly: Bool = false, encryptionKey: (@Sendable () throws -> EncryptionKey)? = nil
     ) -> Storage {
-      var options = DiskStore.Options(
-        limits: limits, memory: memory, compressesText: compressesText, whenLocked: readsWhenLocked ? .readOnly : .fail,
+      let options = DiskStore.Options(
+        limits: limits, memory: memory, compressesText: compressesText, isReadOnly: isReadOnly,
         encryptionKey: encryptionKey)
-      options.isReadOnly = isReadOnly
       return .disk(at: directory, options: options)
     }
 
@@ -80,10 +76,6 @@ extension ArchiveCache {
 
     /// The logger for a failure to open, if the configuration has none.
     var logger: Logger? { if case .disk(_, let options) = place { options.logger } else { nil } }
-
-    var files: FileSystem {
-      if case .disk(_, let options) = place { FileSystem(options.system) } else { FileSystem() }
-    }
 
     var path: String { if case .disk(let directory, _) = place { directory.path } else { "memory" } }
   }

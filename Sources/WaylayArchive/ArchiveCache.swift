@@ -221,8 +221,7 @@ final class ArchiveEngine: Sendable {
     let kind: OpenEnum<ArchiveEvent> =
       switch event.kind {
       case .evicted: .evicted
-      case .refused: .refused
-      default: .storeFailed
+      case .damaged: .storeFailed
       }
     reporter.report(
       ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))

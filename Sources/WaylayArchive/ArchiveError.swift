@@ -53,8 +53,8 @@ extension ErrorCode where Domain == ArchiveError {
   public static var unreadable: Self { Self("unreadable") }
   /// The archive could not be opened.
   ///
-  /// See ``ArchiveError/underlying``: another process has the directory open, the directory is not writable, or a
-  /// newer version wrote it.
+  /// See the message and ``ArchiveError/underlying``: SQLite is not installed (`libsqlite3-0` on Debian and Ubuntu), the
+  /// directory is not writable, a newer version wrote it, or the archive was opened before `fork()`.
   public static var unavailable: Self { Self("unavailable") }
   /// A prefetch gave no result: the server responded with an error status, the response may not be stored, or the
   /// registry does not lead through the archive.
@@ -96,10 +96,6 @@ extension ErrorCode where Domain == ArchiveError {
   ///
   /// Check the path and its permissions; it must be a directory of this user, or one that can be created.
   public static var directoryUnusable: Self { Self("directoryUnusable") }
-  /// Another process has the directory open. Archives of one process share it.
-  ///
-  /// Close the archive there, or open this one with `readsWhenLocked`. An `ArchiveCache` tries again at a later load.
-  public static var locked: Self { Self("locked") }
   /// The directory or file is not an archive, or has another format. Nothing was changed.
   ///
   /// Choose another directory or file. Remove an archive of an older format manually.

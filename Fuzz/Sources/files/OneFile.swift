@@ -2,14 +2,13 @@ import Driver
 import Foundation
 
 @testable import WaylayArchive
+@testable import WaylayBase
 
 /// A system with one file, in memory, which can be read: an input needs no disk.
 struct OneFile: SystemCalls {
   let bytes: [UInt8]
 
   private static func none() -> SystemError { SystemError("none", code: ENOSYS) }
-
-  var user: UInt32 { 0 }
 
   func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32 { 3 }
   func close(_ file: Int32) {}
@@ -38,11 +37,4 @@ struct OneFile: SystemCalls {
   func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError) { throw Self.none() }
   func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) { throw Self.none() }
   func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError) { throw Self.none() }
-}
-
-/// Stands in for the threads of the archive: here the caller's does.
-final class IOPool: Sendable {
-  init(lanes: Int = 4) {}
-
-  func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value { try work() }
 }

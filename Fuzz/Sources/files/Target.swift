@@ -33,7 +33,7 @@ func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// Chance finds no checksum: this makes frames of an input, so that what is behind them is reached.
 private func frames(_ bytes: [UInt8], _ place: Int) -> [UInt8] {
   let sealing = sealings[place]
-  var file = ArchiveFile.mark(identities[place])
+  var file = ArchiveFile.mark.encoded(identities[place].payload)
   var source = ByteSource(bytes[...])
   var index: UInt64 = 0
   while let kind = source.number(UInt8.self), index < 100 {
@@ -51,26 +51,22 @@ private func frames(_ bytes: [UInt8], _ place: Int) -> [UInt8] {
 
 /// Reads a file to its end or to its first damage, as an import does.
 private func read(_ bytes: [UInt8], encrypted: Bool) {
-  guard let opened = try? ArchiveFileReader("a file", key: encrypted ? key : nil, FileSystem(OneFile(bytes: bytes)))
-  else { return }
-  let (isOver, limit) = (DispatchSemaphore(value: 0), bytes.count)
-  // Nothing in it waits for anything.
-  Task.immediate { @Sendable in
-    var (reader, total) = (opened, 0)
-    while let (kind, payload) = try? await reader.next() {
-      total += payload.count
-      require(total <= limit, "more than there is")
-      if kind == .entry, let block = HeadBlock(decoding: payload) { check(block) }
-      if kind == .last { break }
-    }
-    isOver.signal()
+  let files = FileSystem(OneFile(bytes: bytes))
+  guard var reader = try? ArchiveFileReader(URL(fileURLWithPath: "a file"), key: encrypted ? key : nil, files) else {
+    return
   }
-  isOver.wait()
+  var total = 0
+  while let (kind, payload) = try? reader.next() {
+    total += payload.count
+    require(total <= bytes.count, "more than there is")
+    if kind == .entry, let block = HeadBlock(decoding: payload) { check(block) }
+    if kind == .last { break }
+  }
 }
 
 private func head(_ bytes: [UInt8]) {
   if let block = HeadBlock(decoding: bytes[...]) { check(block) }
-  _ = try? ArchiveFile.parse(bytes, key: nil, file: "a file")
+  _ = try? ArchiveFile.mark.payload(of: bytes)
 }
 
 private func check(_ block: HeadBlock) {

@@ -6,33 +6,36 @@ import Foundation
 /// A name belongs to the open directory that it is given with, and no link is followed; without a directory it is a
 /// path.
 struct FileSystem: Sendable {
-  let system: any SystemCalls
+  private let system: any SystemCalls
 
   init(_ system: any SystemCalls = PosixCalls()) { self.system = system }
 
   private func repeating<Value>(_ call: () throws(SystemError) -> Value) throws(SystemError) -> Value {
     while true {
-      do throws(SystemError) {
-        return try call()
-      } catch {
-        guard error.code == EINTR else { throw error }
-      }
+      do throws(SystemError) { return try call() } catch  where error.code == EINTR {}
     }
   }
 
-  private func open(_ name: String, _ directory: FileDescriptor?, _ flags: Int32) throws(SystemError) -> FileDescriptor
-  {
-    let number = directory?.raw ?? PosixCalls.workingDirectory
-    let file = try repeating { () throws(SystemError) in
-      try system.open(name, in: number, flags: flags | O_CLOEXEC, mode: 0o600)
-    }
-    return FileDescriptor(file, system)
+  /// - Returns: `nil` where the call fails with one of the expected errors.
+  private func expecting<Value>(
+    _ codes: Int32..., call: () throws(SystemError) -> Value
+  ) throws(SystemError) -> Value? {
+    do throws(SystemError) { return try repeating(call) } catch  where codes.contains(error.code) { return nil }
   }
 
   // MARK: Files
 
+  private func open(_ name: String, _ directory: FileDescriptor?, _ flags: Int32) throws(SystemError) -> FileDescriptor
+  {
+    let directory = directory?.raw ?? PosixCalls.workingDirectory
+    let file = try repeating { () throws(SystemError) in
+      try system.open(name, in: directory, flags: flags | O_CLOEXEC, mode: 0o600)
+    }
+    return FileDescriptor(file, system)
+  }
+
   /// Makes a file that must not exist yet.
-  func create(_ name: String, in directory: FileDescriptor?) throws(SystemError) -> FileDescriptor {
+  func create(_ name: String, in directory: FileDescriptor) throws(SystemError) -> FileDescriptor {
     try open(name, directory, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
   }
 
@@ -40,32 +43,26 @@ struct FileSystem: Sendable {
     try open(name, directory, O_RDONLY | O_NOFOLLOW)
   }
 
-  func openForWriting(
-    _ name: String, in directory: FileDescriptor?, creating: Bool = false
-  ) throws(SystemError) -> FileDescriptor {
-    try open(name, directory, O_RDWR | O_NOFOLLOW | (creating ? O_CREAT : 0))
+  func openForWriting(_ name: String, in directory: FileDescriptor) throws(SystemError) -> FileDescriptor {
+    try open(name, directory, O_RDWR | O_NOFOLLOW)
   }
 
   /// Writes all of `bytes` at `offset`.
-  func write(_ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int64) throws(SystemError) {
-    var done = 0
-    while done < bytes.count {
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-      let count = try repeating { () throws(SystemError) in try system.write(file.raw, rest, at: offset + Int64(done)) }
-      guard count > 0 else { throw SystemError("write", code: ENOSPC) }
-      done += count
+  func write(_ bytes: some ContiguousBytes, to file: FileDescriptor, at offset: Int64) throws {
+    try bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+        let count = try repeating { () throws(SystemError) in
+          try system.write(file.raw, rest, at: offset + Int64(done))
+        }
+        guard count > 0 else { throw SystemError("write", code: ENOSPC) }
+        done += count
+      }
     }
   }
 
-  func write(_ bytes: [UInt8], to file: FileDescriptor, at offset: Int64) throws {
-    try bytes.withUnsafeBytes { try write($0, to: file, at: offset) }
-  }
-
-  func write(_ bytes: Data, to file: FileDescriptor, at offset: Int64) throws {
-    try bytes.withUnsafeBytes { try write($0, to: file, at: offset) }
-  }
-
-  /// Reads up to the end of `bytes` or of the file, and says how much there was.
+  /// Reads up to the end of `bytes` or of the file, and returns how much there was.
   func read(
     _ bytes: UnsafeMutableRawBufferPointer, from file: FileDescriptor, at offset: Int64
   ) throws(SystemError) -> Int {
@@ -90,60 +87,54 @@ struct FileSystem: Sendable {
     }
   }
 
-  func truncate(_ file: FileDescriptor, to length: Int64) throws(SystemError) {
-    try repeating { () throws(SystemError) in try system.truncate(file.raw, to: length) }
-  }
-
   func status(of file: FileDescriptor) throws(SystemError) -> FileStatus {
     try repeating { () throws(SystemError) in try system.status(of: file.raw) }
-  }
-
-  /// What the system says of a name; `nil` where there is none.
-  func status(
-    of name: String, in directory: FileDescriptor?, followingLinks: Bool = false
-  ) throws(SystemError) -> FileStatus? {
-    let number = directory?.raw ?? PosixCalls.workingDirectory
-    do {
-      return try repeating { () throws(SystemError) in
-        try system.status(of: name, in: number, followingLinks: followingLinks)
-      }
-    } catch {
-      guard error.isMissing else { throw error }
-      return nil
-    }
   }
 
   func synchronize(_ file: FileDescriptor) throws(SystemError) {
     try repeating { () throws(SystemError) in try system.synchronize(file.raw, isDirectory: false) }
   }
 
-  /// Takes the lock of a file or a directory unless somebody else has it; it lasts as long as the descriptor.
-  func lock(_ file: FileDescriptor) throws(SystemError) {
-    try repeating { () throws(SystemError) in try system.lock(file.raw) }
+  // MARK: Locks
+
+  /// Takes the lock of a file or a directory unless another open one has it; it lasts as long as the descriptor.
+  ///
+  /// - Parameter isWaiting: Whether to wait for it, up to ten seconds.
+  func lock(_ file: FileDescriptor, isWaiting: Bool = false) throws(SystemError) {
+    for _ in 0..<(isWaiting ? 5000 : 1) {
+      let taken: Void? = try expecting(EWOULDBLOCK) { () throws(SystemError) in try system.lock(file.raw) }
+      if taken != nil { return }
+      if isWaiting { usleep(2000) }
+    }
+    throw SystemError("flock", code: EWOULDBLOCK)
   }
 
-  /// Gives the lock back; closing would do, but somebody may still hold the descriptor.
+  /// Gives the lock back; closing would do, but the descriptor may be held longer.
   func unlock(_ file: FileDescriptor) { system.unlock(file.raw) }
 
-  // MARK: Names
+  // MARK: Names and directories
+
+  /// The status of a name; `nil` where there is none.
+  func status(
+    of name: String, in directory: FileDescriptor? = nil, followingLinks: Bool = false
+  ) throws(SystemError) -> FileStatus? {
+    let directory = directory?.raw ?? PosixCalls.workingDirectory
+    return try expecting(ENOENT, ENOTDIR) { () throws(SystemError) in
+      try system.status(of: name, in: directory, followingLinks: followingLinks)
+    }
+  }
 
   /// Removes a file, where it exists.
-  func remove(_ name: String, in directory: FileDescriptor?) throws(SystemError) {
-    let number = directory?.raw ?? PosixCalls.workingDirectory
-    do {
-      try repeating { () throws(SystemError) in try system.remove(name, in: number, isDirectory: false) }
-    } catch {
-      guard error.code == ENOENT else { throw error }
+  func remove(_ name: String, in directory: FileDescriptor) throws(SystemError) {
+    _ = try expecting(ENOENT) { () throws(SystemError) in
+      try system.remove(name, in: directory.raw, isDirectory: false)
     }
   }
 
   /// Gives a file another name; a file that has that name is no more.
-  func rename(_ name: String, to new: String, in directory: FileDescriptor?) throws(SystemError) {
-    let number = directory?.raw ?? PosixCalls.workingDirectory
-    try repeating { () throws(SystemError) in try system.rename(name, to: new, in: number) }
+  func rename(_ name: String, to new: String, in directory: FileDescriptor) throws(SystemError) {
+    try repeating { () throws(SystemError) in try system.rename(name, to: new, in: directory.raw) }
   }
-
-  // MARK: Directories
 
   /// Opens a directory that a path leads to, also by way of links.
   func openDirectory(path: String) throws(SystemError) -> FileDescriptor {
@@ -155,41 +146,22 @@ struct FileSystem: Sendable {
     try open(name, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   }
 
-  /// Makes a folder that only its owner may enter, where it does not exist yet.
-  func makeFolder(_ name: String, in directory: FileDescriptor?) throws(SystemError) {
-    try makeFolder(name, directory, mode: 0o700)
-  }
-
-  private func makeFolder(_ name: String, _ directory: FileDescriptor?, mode: UInt32) throws(SystemError) {
-    let number = directory?.raw ?? PosixCalls.workingDirectory
-    do {
-      try repeating { () throws(SystemError) in try system.makeDirectory(name, in: number, mode: mode) }
-    } catch {
-      guard error.code == EEXIST else { throw error }
-    }
+  /// Makes a folder where it does not exist yet: unless said otherwise, for its owner alone.
+  func makeFolder(_ name: String, in directory: FileDescriptor?, mode: UInt32 = 0o700) throws(SystemError) {
+    let directory = directory?.raw ?? PosixCalls.workingDirectory
+    _ = try expecting(EEXIST) { () throws(SystemError) in try system.makeDirectory(name, in: directory, mode: mode) }
   }
 
   /// Makes a directory at a path, for its owner alone, and those above it, as everybody's directories are.
-  func makeDirectory(path: String) throws(SystemError) {
-    do {
-      try makeFolder(path, in: nil)
-    } catch {
-      let above = (path as NSString).deletingLastPathComponent
+  func makeDirectory(path: String, mode: UInt32 = 0o700) throws(SystemError) {
+    let above = (path as NSString).deletingLastPathComponent
+    do throws(SystemError) { try makeFolder(path, in: nil, mode: mode) } catch {
       guard error.code == ENOENT, above != path, !above.isEmpty else { throw error }
-      try makeParents(above)
-      try makeFolder(path, in: nil)
+      try makeDirectory(path: above, mode: 0o777)
+      try makeFolder(path, in: nil, mode: mode)
     }
-  }
-
-  private func makeParents(_ path: String) throws(SystemError) {
-    do {
-      try makeFolder(path, nil, mode: 0o777)
-    } catch {
-      let above = (path as NSString).deletingLastPathComponent
-      guard error.code == ENOENT, above != path, !above.isEmpty else { throw error }
-      try makeParents(above)
-      try makeFolder(path, nil, mode: 0o777)
-    }
+    // Of those above, the names are synced by no flush.
+    try synchronize(directory: openDirectory(path: above.isEmpty ? "." : above))
   }
 
   func setMode(of file: FileDescriptor, to mode: UInt32) throws(SystemError) {
@@ -201,31 +173,14 @@ struct FileSystem: Sendable {
     try repeating { () throws(SystemError) in try system.synchronize(directory.raw, isDirectory: true) }
   }
 
+  /// Syncs everything on the volume of a directory, where the system can say whether that has succeeded.
+  func synchronizeAll(_ directory: FileDescriptor) throws(SystemError) -> Bool {
+    try expecting(ENOSYS) { () throws(SystemError) in try system.synchronizeAll(directory.raw) } != nil
+  }
+
   /// The names in a directory.
   func names(in directory: FileDescriptor) throws(SystemError) -> [String] {
     try repeating { () throws(SystemError) in try system.names(in: directory.raw) }
-  }
-
-  /// Removes a folder that has nothing in it.
-  func removeFolder(_ name: String, in directory: FileDescriptor) throws(SystemError) {
-    try repeating { () throws(SystemError) in try system.remove(name, in: directory.raw, isDirectory: true) }
-  }
-
-  /// Removes a folder and all that is in it, where it exists; links are removed, not followed.
-  func removeTree(_ name: String, in directory: FileDescriptor) throws(SystemError) {
-    do {
-      let folder = try openFolder(name, in: directory)
-      for name in try names(in: folder) {
-        if try status(of: name, in: folder)?.isDirectory == true {
-          try removeTree(name, in: folder)
-        } else {
-          try remove(name, in: folder)
-        }
-      }
-      try removeFolder(name, in: directory)
-    } catch {
-      guard error.code == ENOENT else { throw error }
-    }
   }
 }
 
@@ -246,6 +201,8 @@ package protocol SystemCalls: Sendable {
   func setMode(of file: Int32, to mode: UInt32) throws(SystemError)
   /// Asks the system to write what is buffered to the disk: the contents of a file, or the names in a directory.
   func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError)
+  /// Asks the system to write everything that is buffered for a volume to the disk; `ENOSYS` where it has no such call.
+  func synchronizeAll(_ directory: Int32) throws(SystemError)
   /// Takes the lock of a file or a directory, unless another open one has it.
   func lock(_ file: Int32) throws(SystemError)
   func unlock(_ file: Int32)
@@ -253,11 +210,11 @@ package protocol SystemCalls: Sendable {
   func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError)
   func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError)
   func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError)
-  /// Whose files this process makes.
-  var user: UInt32 { get }
 }
 
 extension SystemCalls {
+  package func synchronizeAll(_ directory: Int32) throws(SystemError) { throw SystemError("syncfs", code: ENOSYS) }
+
   /// Stands for the directory that paths are relative to which do not begin with a slash.
   package static var workingDirectory: Int32 { AT_FDCWD }
 }
@@ -266,27 +223,27 @@ extension SystemCalls {
 package struct PosixCalls: SystemCalls {
   package init() {}
 
-  package var user: UInt32 { UInt32(geteuid()) }
+  @discardableResult
+  private func check<Result: SignedInteger>(_ call: String, _ result: Result) throws(SystemError) -> Result {
+    guard result >= 0 else { throw SystemError(call) }
+    return result
+  }
 
   package func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32 {
-    let file = openat(directory, name, flags, mode_t(mode))
-    guard file >= 0 else { throw SystemError(flags & O_CREAT == 0 ? "open" : "create") }
-    return file
+    try check(flags & O_CREAT == 0 ? "open" : "create", openat(directory, name, flags, mode_t(mode)))
   }
 
   package func close(_ file: Int32) { _ = WaylayCore.close(file) }
 
   package func status(of file: Int32) throws(SystemError) -> FileStatus {
     var status = stat()
-    guard fstat(file, &status) == 0 else { throw SystemError("fstat") }
+    try check("fstat", fstat(file, &status))
     return FileStatus(status)
   }
 
   package func status(of name: String, in directory: Int32, followingLinks: Bool) throws(SystemError) -> FileStatus {
     var status = stat()
-    guard fstatat(directory, name, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else {
-      throw SystemError("stat")
-    }
+    try check("stat", fstatat(directory, name, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW))
     return FileStatus(status)
   }
 
@@ -294,38 +251,38 @@ package struct PosixCalls: SystemCalls {
     _ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(SystemError) -> Int {
     guard let start = bytes.baseAddress else { return 0 }
-    let count = pread(file, start, bytes.count, off_t(offset))
-    guard count >= 0 else { throw SystemError("read") }
-    return count
+    return try check("read", pread(file, start, bytes.count, off_t(offset)))
   }
 
   package func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
     guard let start = bytes.baseAddress else { return 0 }
-    let count = pwrite(file, start, bytes.count, off_t(offset))
-    guard count >= 0 else { throw SystemError("write") }
-    return count
+    return try check("write", pwrite(file, start, bytes.count, off_t(offset)))
   }
 
   package func truncate(_ file: Int32, to length: Int64) throws(SystemError) {
-    guard ftruncate(file, off_t(length)) == 0 else { throw SystemError("truncate") }
+    try check("truncate", ftruncate(file, off_t(length)))
   }
 
   package func setMode(of file: Int32, to mode: UInt32) throws(SystemError) {
-    guard fchmod(file, mode_t(mode)) == 0 else { throw SystemError("chmod") }
+    try check("chmod", fchmod(file, mode_t(mode)))
   }
 
   package func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError) {
     #if canImport(Darwin)
       if fcntl(file, F_FULLFSYNC) == 0 { return }
-      guard fsync(file) == 0 else { throw SystemError("sync") }
+      try check("sync", fsync(file))
     #else
-      guard (isDirectory ? fsync(file) : fdatasync(file)) == 0 else { throw SystemError("sync") }
+      try check("sync", isDirectory ? fsync(file) : fdatasync(file))
     #endif
   }
 
-  package func lock(_ file: Int32) throws(SystemError) {
-    guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw SystemError("flock") }
-  }
+  #if !canImport(SQLite3)
+    package func synchronizeAll(_ directory: Int32) throws(SystemError) {
+      try check("syncfs", waylay_syncfs(directory))
+    }
+  #endif
+
+  package func lock(_ file: Int32) throws(SystemError) { try check("flock", flock(file, LOCK_EX | LOCK_NB)) }
 
   package func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
 
@@ -333,37 +290,30 @@ package struct PosixCalls: SystemCalls {
     // A descriptor of its own: the place in a directory belongs to the open one.
     let file = try open(".", in: directory, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC, mode: 0)
     guard let stream = fdopendir(file) else {
-      let error = SystemError("readdir")
-      close(file)
-      throw error
+      defer { close(file) }
+      throw SystemError("readdir")
     }
     defer { closedir(stream) }
     var names: [String] = []
-    while true {
+    errno = 0
+    while let entry = readdir(stream) {
+      names.append(withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
       errno = 0
-      guard let entry = readdir(stream) else {
-        guard errno == 0 else { throw SystemError("readdir") }
-        return names
-      }
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
-          String(cString: $0)
-        }
-      }
-      if name != ".", name != ".." { names.append(name) }
     }
+    guard errno == 0 else { throw SystemError("readdir") }
+    return names.filter { $0 != "." && $0 != ".." }
   }
 
   package func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError) {
-    guard mkdirat(directory, name, mode_t(mode)) == 0 else { throw SystemError("mkdir") }
+    try check("mkdir", mkdirat(directory, name, mode_t(mode)))
   }
 
   package func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) {
-    guard unlinkat(directory, name, isDirectory ? AT_REMOVEDIR : 0) == 0 else { throw SystemError("unlink") }
+    try check("unlink", unlinkat(directory, name, isDirectory ? AT_REMOVEDIR : 0))
   }
 
   package func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError) {
-    guard renameat(directory, name, directory, new) == 0 else { throw SystemError("rename") }
+    try check("rename", renameat(directory, name, directory, new))
   }
 }
 
@@ -372,10 +322,7 @@ final class FileDescriptor: Sendable {
   let raw: Int32
   private let system: any SystemCalls
 
-  init(_ raw: Int32, _ system: any SystemCalls) {
-    self.raw = raw
-    self.system = system
-  }
+  init(_ raw: Int32, _ system: any SystemCalls) { (self.raw, self.system) = (raw, system) }
 
   deinit { system.close(raw) }
 }

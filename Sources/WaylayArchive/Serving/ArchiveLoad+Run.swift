@@ -205,8 +205,7 @@ extension ArchiveLoad {
     _ decision: CacheDecision, _ stored: [Stored], _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Waited<Value> {
     guard let limit = networkTimeout(decision, stored) else { return .value(try await work()) }
-    let pending = TimedWork<Value>()
-    pending.start(work)
+    let pending = TimedWork(work)
     let clock = configuration.clock
     let (deadline, isNever) = clock.now().addingReportingOverflow(limit)
     clock.schedule(isNever ? .max : deadline) { [weak pending] in pending?.becomeLate() }
@@ -217,8 +216,7 @@ extension ArchiveLoad {
       return .late(try await unreachable(silence, decision, stored), pending)
     } catch {
       // The stored response is too stale by now, or unreadable: wait for the network.
-      guard let value = try await pending.outcome(evenLate: true) else { throw CancellationError() }
-      return .value(value)
+      return .value(try await pending.lateOutcome())
     }
   }
 
@@ -246,7 +244,7 @@ extension ArchiveLoad {
     let exchange = OriginExchange(decision: decision, stored: stored) { try await load.sendInBackground($0) }
     let isTaken = engine.background.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
       do {
-        guard let response = try await pending.outcome(evenLate: true) else { return }
+        let response = try await pending.lateOutcome()
         let rest = try await load.received(response, sent, exchange)
         for try await _ in rest.body {}
       } catch {

@@ -57,6 +57,8 @@ extension ArchiveLoad {
     var tags: Set<String>
     var isPinned: Bool
     var replacing: [EntryID]
+    /// The entry that the beginning of the body is copied from.
+    var source: EntryID?
     /// The sequence number of ``Changes`` when the request was sent.
     var moment: UInt64
 
@@ -66,13 +68,13 @@ extension ArchiveLoad {
 
   /// A new entry inherits the marks of those it replaces, unless `willStore` sets them.
   private func placement(
-    _ judged: Judgement, _ record: CacheRecord, as key: ArchiveKey, taking entries: [StoredEntry]
+    _ judged: Judgement, _ record: CacheRecord, as key: ArchiveKey, taking entries: [StoredEntry], isCopy: Bool = false
   ) -> Placement {
     let tags = judged.draft?.tags ?? Set(entries.flatMap(\.details.ownTags))
     return Placement(
       key: key, tags: tags.union(CacheGroups.tags(record.fields, of: url)),
       isPinned: judged.draft?.isPinned ?? entries.contains { $0.details.isPinned }, replacing: entries.map(\.id),
-      moment: judged.moment)
+      source: isCopy ? entries.first?.id : nil, moment: judged.moment)
   }
 
   /// Whether no known change has outdated the response; otherwise reports a refusal.
@@ -137,7 +139,8 @@ extension ArchiveLoad {
       tags: placement.tags, isPinned: placement.isPinned)
     let record = withoutCookies(record)
     return EntryDraft(
-      key: placement.key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
+      key: placement.key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [],
+      source: placement.source)
   }
 
   /// Stores a response's body: a body in memory before it returns, any other while it is read.
@@ -255,9 +258,9 @@ extension ArchiveLoad {
   ) async throws -> InterceptedResponse {
     let (entry, flight) = (exchange.stored[index].entry, exchange.flight)
     let isWhole = judged.outcome.reply == .joined
-    let writer: any EntryWriter
+    let (writer, isCopy): (any EntryWriter, Bool)
     do {
-      writer = try await continuing(entry, at: offset)
+      (writer, isCopy) = try await continuing(entry, at: offset)
     } catch {
       try Task.checkCancellation()
       refuse("a part could not be appended to another: \(error.redacted)")
@@ -267,7 +270,7 @@ extension ArchiveLoad {
       await response.body.discard()
       return try await self.exchange(exchange.unconditional())
     }
-    let placement = placement(judged, record, as: entry.key, taking: [entry])
+    let placement = placement(judged, record, as: entry.key, taking: [entry], isCopy: isCopy)
     // The app gets a whole response, so its body must have the whole length, even if the message lacks a length or
     // states another one.
     let sink = StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }
@@ -294,15 +297,17 @@ extension ArchiveLoad {
 
   /// A writer that continues a stored body at an offset: in the same file if that is its end, otherwise in a copy of
   /// the bytes before.
-  private func continuing(_ entry: StoredEntry, at offset: Int64) async throws -> any EntryWriter {
+  private func continuing(
+    _ entry: StoredEntry, at offset: Int64
+  ) async throws -> (writer: any EntryWriter, isCopy: Bool) {
     // Continuing at any other offset would duplicate bytes.
     if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) {
-      if writer.length == offset { return writer }
+      if writer.length == offset { return (writer, false) }
       writer.abort()
     }
-    let writer = try store.makeWriter(for: entry.key)
+    let writer = try store.makeWriter(for: entry.key, length: nil)
     for try await chunk in try await entry.body(in: 0..<offset) { try await writer.append(chunk) }
-    return writer
+    return (writer, true)
   }
 }
 

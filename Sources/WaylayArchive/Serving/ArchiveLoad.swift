@@ -200,11 +200,7 @@ struct ArchiveLoad: Sendable {
 
   private func bodyAtOnce(_ reply: CacheReply, _ stored: Stored) -> MessageBody? {
     guard let range = bytes(of: reply, in: stored) else { return .empty }
-    guard let data = stored.entry.contents.inMemory, range.lowerBound >= 0, range.upperBound <= Int64(data.count) else {
-      return nil
-    }
-    guard range.count < data.count else { return .data(data) }
-    return .data(data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)])
+    return stored.entry.contents.inMemory?.part(range).map { .data($0) }
   }
 
   /// The byte range of the stored body for a reply; `nil` for a reply without a body.

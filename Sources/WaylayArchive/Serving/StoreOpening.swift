@@ -141,133 +141,84 @@ extension Error {
   /// Whether opening may succeed later without any change in this process.
   fileprivate var mayPass: Bool {
     guard let code = (self as? ArchiveError)?.code else { return true }
-    return ![.wrongKey, .invalidKey, .foreignFormat].contains(code)
+    return ![.wrongKey, .invalidKey, .foreignFormat, .unavailable].contains(code)
   }
 }
 
-/// The disk stores of this process: archives in the same directory share one, because only one store at a time may
-/// write.
+/// The stores on disk of this process's archives: those in one directory share one, with its memory and its limits.
 ///
 /// The table is process-wide, like the lock of a directory.
 enum SharedStores {
   private struct State {
     /// The open stores, with the number of archives that use each.
     var stores: [ObjectIdentifier: (store: DiskStore, users: Int)] = [:]
-    /// The paths that are being opened.
-    var busy: Set<String> = []
-    /// The stores that are being closed, until their directories are unlocked.
-    var closing: [ObjectIdentifier: Task<Void, Never>] = [:]
-    /// The number of completed closings.
-    var closings = 0
-    /// Threads that wait for an opening or closing to end.
-    var waiting: [DispatchSemaphore] = []
   }
 
   private static let state = Locked(State())
-  /// The maximum wait for other openings and closings.
-  private static let patience = DispatchTimeInterval.seconds(10)
+  /// Two archives that are made of one directory at a time make one store.
+  private static let queue = DispatchQueue(label: "waylay.archive.stores")
 
   /// Opens a store, or returns the one that another archive uses in the same directory. Blocks.
   static func open(_ directory: URL, _ options: DiskStore.Options, secret: [UInt8]?) throws -> DiskStore {
     guard directory.isFileURL, !options.isReadOnly else {
       return try DiskStore(at: directory, options: options, secret: secret)
     }
-    let path = directory.standardizedFileURL.path
-    var refusal: any Error = ArchiveError(.locked, "the archive in \(path) is being opened: try again.")
-    repeat {
-      let closings = state.withLock { $0.closings }
-      if state.withLock({ $0.busy.insert(path).inserted }) {
-        defer { change { $0.busy.remove(path) } }
-        do {
-          return try openNow(directory, path, options, secret)
-        } catch let error as ArchiveError where error.code == .locked {
-          // Retry if the directory is locked by a store that is being closed.
-          guard state.withLock({ !$0.closing.isEmpty || $0.closings != closings }) else { throw error }
-          refusal = error
-        }
-      }
-      let changed = DispatchSemaphore(value: 0)
-      state.withLock { state in
-        if state.busy.contains(path) || !state.closing.isEmpty && state.closings == closings {
-          state.waiting.append(changed)
-        } else {
-          changed.signal()
-        }
-      }
-      guard changed.wait(timeout: .now() + patience) == .success else { throw refusal }
-    } while true
-  }
-
-  /// Changes the state, and wakes the waiting threads.
-  private static func change(_ change: (inout State) -> Void) {
-    let waiting = state.withLock { state in
-      change(&state)
-      defer { state.waiting = [] }
-      return state.waiting
+    return try queue.sync {
+      if let known = try known(directory.standardizedFileURL.path, options) { return known }
+      let store = try DiskStore(at: directory, options: options, secret: secret)
+      state.withLock { $0.stores[ObjectIdentifier(store)] = (store, 1) }
+      return store
     }
-    for one in waiting { one.signal() }
   }
 
-  private static func openNow(
-    _ directory: URL, _ path: String, _ options: DiskStore.Options, _ secret: [UInt8]?
-  ) throws -> DiskStore {
-    if let known = try known(path, options) { return known }
-    let store = try DiskStore(at: directory, options: options, secret: secret)
-    state.withLock { $0.stores[ObjectIdentifier(store)] = (store, 1) }
+  /// The open store of a directory, whatever path leads there; not a parent process's.
+  private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
+    let identity = try? FileSystem(options.system).status(of: path, followingLinks: true)?.identity
+    guard let identity else { return nil }
+    let stores = state.withLock { $0.stores.values.map(\.store) }
+    guard let store = stores.first(where: { $0.place.directory == identity && $0.isOpen && !$0.isGone() }) else {
+      return nil
+    }
+    let key: EncryptionKey? = try options.encryptionKey?().longEnough()
+    _ = try store.identity.sealing(key, directory: path)
+    let isShared = state.withLock { state in
+      guard state.stores[ObjectIdentifier(store)] != nil else { return false }
+      state.stores[ObjectIdentifier(store)]?.users += 1
+      return true
+    }
+    guard isShared else { return nil }
+    let dropped = store.options.differences(options, limits: store.limits)
+    if !dropped.isEmpty {
+      options.logger.warning(
+        """
+        the archive in \(path) is open already in this process, which shares it: of these options, the first one's hold: \
+        \(dropped.joined(separator: ", "))
+        """)
+    }
     return store
   }
 
-  /// The open store in a directory, whatever path leads there.
-  private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
-    guard let directory = try? ArchiveDirectory(path: path, FileSystem(options.system)) else { return nil }
-    let store = state.withLock { state -> DiskStore? in
-      // Skip a store whose directory was replaced: it may still be in the table.
-      let found = state.stores.first { $0.value.store.isOpen && $0.value.store.archive.isSame(as: directory) }
-      guard let (id, found) = found else { return nil }
-      state.stores[id]?.users += 1
-      return found.store
-    }
-    guard let store else { return nil }
-    do {
-      _ = try store.identity.sealing(options.encryptionKey?().longEnough(), directory: path)
-      return store
-    } catch {
-      release(store)
-      throw error
-    }
-  }
-
-  /// Releases a store; the last release closes it. A store that was not opened here belongs to its caller.
+  /// Gives a store back; the last one closes it. One that was not opened here is its owner's.
   ///
-  /// - Returns: The task that closes the store, which stays in the table until the directory is unlocked; `nil` if the
-  ///   store remains in use.
+  /// - Returns: Its closing; `nil` where it goes on.
   @discardableResult
   static func release(_ store: any ArchiveStore) -> Task<Void, Never>? {
     guard let store = store as? DiskStore else { return nil }
     let id = ObjectIdentifier(store)
-    return state.withLock { state in
-      guard let users = state.stores[id]?.users else { return nil }
+    let isLast = state.withLock { state in
+      guard let users = state.stores[id]?.users else { return false }
       state.stores[id]?.users -= 1
-      guard users == 1 else { return nil }
-      state.stores[id] = nil
-      let closing = Task {
-        await store.close()
-        change {
-          $0.closing[id] = nil
-          $0.closings += 1
-        }
-      }
-      state.closing[id] = closing
-      return closing
+      if users == 1 { state.stores[id] = nil }
+      return users == 1
     }
+    return isLast ? Task { await store.close() } : nil
   }
 
-  /// Releases a store, and waits until everything is written and, after the last release, the directory is unlocked.
+  /// Gives a store back, and waits until everything that it has is written, and it is closed where this was the last one.
   static func close(_ store: any ArchiveStore) async {
-    let known = (store as? DiskStore).flatMap { store in
-      state.withLock { $0.stores[ObjectIdentifier(store)]?.store }
+    guard let disk = store as? DiskStore, state.withLock({ $0.stores[ObjectIdentifier(disk)] != nil }) else {
+      return await store.close()
     }
-    guard let known else { return await store.close() }
-    if let closing = release(known) { await closing.value } else { try? await known.perform { _ in } }
+    if let closing = release(disk) { await closing.value } else { try? await disk.written() }
   }
 }

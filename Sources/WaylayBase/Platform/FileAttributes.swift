@@ -57,7 +57,7 @@ extension stat {
   }
 
   /// When the contents or the attributes were changed last, in nanoseconds since 1970.
-  var changed: Int64 {
+  package var changed: Int64 {
     #if canImport(Darwin)
       Self.nanoseconds(st_ctimespec)
     #else

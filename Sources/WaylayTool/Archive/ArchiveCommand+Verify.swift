@@ -9,7 +9,7 @@
       static let configuration = CommandConfiguration(
         abstract: "Read every byte that is stored, and say what is not what was stored.",
         discussion: """
-          Status 1 when something is damaged. Nothing is removed: the app does that when it comes upon it. With --json: \
+          Reads the index, its rows and their bodies, and looks for files that no row has. Status 1 when something is damaged. Nothing is removed: the app does that when it comes upon it. With --json: \
           {"problems": \
           [{"id", "url", "message"}], "entries": 12, "bytes": 3456}.
           """)
@@ -51,6 +51,9 @@
               damaged.withLock { $0.append(Problem(entry, ToolFailure(error).message)) }
             }
           }
+        }
+        for finding in try await store.findings() {
+          damaged.withLock { $0.append(Problem(id: nil, url: nil, message: finding)) }
         }
         await store.close()
         let problems = damaged.withLock { $0 }

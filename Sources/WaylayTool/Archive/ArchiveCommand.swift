@@ -9,7 +9,7 @@
     static let configuration = CommandConfiguration(
       commandName: "archive", abstract: "Look into an archive of an app, and change it.",
       discussion:
-        "ls, show, explain and verify only read: they take no lock and change nothing, also while the app runs.",
+        "ls, show, explain and verify only read. All of them work while the app runs.",
       subcommands: [List.self, Show.self, Explain.self, Remove.self, Verify.self])
   }
 
@@ -20,7 +20,7 @@
         discussion: """
           With --json: {"entries": [{"id", "url", "host", "status", "mediaType", "bytes", "storedBytes", "stored", \
           "hits", "tags", "isPinned", \
-          "partition", "isFresh", "isWhole"}], "count", "bytes"}.
+          "partition", "isFresh", "isWhole"}], "count", "bytes", "unreadable"}.
           """)
       @OptionGroup var archive: ArchiveOptions
       @OptionGroup var filter: FilterOptions
@@ -28,6 +28,8 @@
 
       func run() async throws {
         let store = try archive.forReading()
+        let damaged = Locked(0)
+        store.observe { event in if event.kind == .damaged { damaged.withLock { $0 += 1 } } }
         let now = Date()
         let totals = Locked((count: 0, bytes: Int64(0)))
         let list = Locked(common.json ? JSONList("entries") : nil)
@@ -40,9 +42,12 @@
         }
         let (count, bytes) = totals.withLock { $0 }
         if let list = list.withLock({ $0 }) {
-          try list.end(["count": Int64(count), "bytes": bytes])
+          try list.end(["count": Int64(count), "bytes": bytes, "unreadable": Int64(damaged.withLock { $0 })])
         } else {
-          try Output.line("\(count) entr\(count == 1 ? "y" : "ies"), \(bytes) bytes.")
+          let unreadable = damaged.withLock { $0 }
+          try Output.line(
+            "\(count) entr\(count == 1 ? "y" : "ies"), \(bytes) bytes"
+              + (unreadable == 0 ? "." : "; \(unreadable) could not be read: see waylay archive verify."))
         }
         await store.close()
       }
@@ -134,24 +139,27 @@
       static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove entries.",
         discussion: """
-          No app may have the archive open meanwhile. Status 1 when there was nothing to remove. With --json: \
-          {"removed": 3}.
+          An app that has the archive open does not find them any more. Status 1 when there was nothing to remove. With \
+          --json: {"removed": 3}.
           """)
       @OptionGroup var archive: ArchiveOptions
+      @Argument(help: "Entries of this URL.") var target: String?
       @OptionGroup var filter: FilterOptions
       @Flag(help: "Remove every entry.") var all = false
       @OptionGroup var common: CommonOptions
 
       func validate() throws {
-        if filter.isEmpty != all {
+        if (filter.isEmpty && target == nil) != all {
           throw ValidationError(
             all ? "--all excludes a selection: leave one out." : "Select entries, or pass --all.")
         }
       }
 
       func run() async throws {
+        let selection = try target.map { try filter.filter().and(.url(Addresses.url($0))) } ?? filter.filter()
         let store = try await archive.forWriting()
-        let count = try await store.removeAll(filter.filter())
+        let count = try await store.removeAll(selection)
+        try await store.flush()
         await store.close()
         if common.json { try Output.json(["removed": count]) } else { try Output.line("\(count) removed.") }
         if count == 0 { throw ExitCode(ExitStatus.failed.rawValue) }

@@ -1,38 +1,40 @@
 import ArgumentParser
 import Foundation
+import StoreFaults
 import WaylayArchive
-import WaylayCore
 
 /// Starts, kills and inspects, so many times.
 struct Siege: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "siege", abstract: "Kills the victim so many times.")
+  static let configuration = CommandConfiguration(commandName: "siege", abstract: "Kills so many processes.")
 
-  @Option(help: "How many times to kill.") var kills = 1000
-  @Option(help: "How many of a hundred victims have a rival beside them.") var rivals = 10
+  @Option(help: "How many processes to kill; with work, how many within it.") var kills = 1000
+  @Option(
+    help: "How many processes share the archive: these numbers in turn.",
+    transform: {
+      $0.split(separator: ",").compactMap { Int($0) }
+    }) var processes = [1, 2, 4]
+  @Option(help: "What they are killed within: any, flush or removal.") var work = Work.any
   @Option(help: "The seed of all chance.") var seed: UInt64 = UInt64(Date().timeIntervalSince1970)
-
-  @Option(help: "Beside the kills, has one call to the victim's system in so many fail; 0 has none fail.") var faults =
-    0
 
   func run() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
       "archive-torture-\(UUID().uuidString)")
-    // What a rival was killed over.
-    let aside = directory.deletingLastPathComponent().appendingPathComponent("\(directory.lastPathComponent)-aside")
-    defer { for url in [directory, aside] { try? FileManager.default.removeItem(at: url) } }
-    print("seed \(seed), \(kills) kills" + (faults > 0 ? ", one call in \(faults) fails" : ""))
+    defer { try? FileManager.default.removeItem(at: directory) }
+    print("seed \(seed), \(kills) kills, \(processes) processes in turn, within \(work) work")
     var dice = Dice(seed)
     var tally = Tally()
-    for kill in 1...max(kills, 1) {
-      let habit = dice.roll(100) < rivals ? Rival.Habit.allCases[dice.roll(Rival.Habit.allCases.count)] : nil
-      let lines = try strike(directory, seed: UInt64(dice.roll(1 << 40)), after: 20 + dice.roll(180), beside: habit)
-      if habit != nil { tally.rivals += 1 }
-      try await inspect(directory, lines, &tally)
-      guard kill % 100 == 0 else { continue }
-      print("\(kill) kills: \(tally)")
+    var known: [Planted: Int] = [:]
+    var round = 0
+    while (work == .any ? tally.kills : tally.within) < kills, tally.faults.count < 20, round < kills * 10 {
+      let count = processes[round % processes.count]
+      round += 1
+      let accounts = try strike(directory, count, &dice, known, &tally)
+      known = try await inspect(directory, accounts, &tally)
+      guard round % 100 == 0 else { continue }
+      print("\(tally)")
       fflush(nil)
     }
-    print("\(kills) kills: \(tally)")
+    print("\(tally)")
     guard tally.faults.isEmpty else {
       for fault in tally.faults { print("FAULT \(fault)") }
       throw ExitCode(1)
@@ -41,69 +43,175 @@ struct Siege: AsyncParsableCommand {
   }
 
   struct Tally: CustomStringConvertible {
-    var opened = 0
+    var kills = 0
+    /// Kills within a flush or a removal.
+    var within = 0
     var bodies = 0
-    var promises = 0
-    var storedOperations = 0
     var flushed = 0
-    var dropped = 0
-    /// Runs in which the machine was too busy for promises in time.
-    var starved = 0
-    var rivals = 0
-    /// Removals of the directory that a kill cut short.
-    var cutShort = 0
+    var gone = 0
     var faults: [String] = []
 
     var description: String {
       """
-      opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) \
-      times not asked for, on a busy machine), \(storedOperations) pinned stores, \(flushed) flushed, \(dropped) \
-      entries found damaged, \(rivals) times with a rival, \(cutShort) removals cut short, \(self.faults.count) \
-      faults
+      \(kills) kills, \(within) of them within the call, \(bodies) bodies compared, \(flushed) flushed states, \(gone) \
+      removed responses looked for, \(faults.count) faults
       """
     }
   }
 
-  /// What the victim said until it was killed.
-  struct Testimony {
-    var lines: [Substring]
-    var killed: UInt64
-    /// What its rival said.
-    var rival: [Substring] = []
+  // MARK: What a process said
 
-    /// Whether its directory was taken away, or may have been.
-    var isOrphaned: Bool { rival.contains("replacing") }
+  /// What has to be in the archive of a process's own keys after it was killed.
+  struct Account {
+    /// What may be there of each key: versions, and `nil` for none.
+    var possible: [Int: Set<Int?>] = [:]
+    /// What was there when a flush had succeeded.
+    var flushes = 0
+    /// What was removed: all of it, and so much of it as a later flush had on the disk.
+    var removed: Set<Planted> = []
+    var gone: Set<Planted> = []
+    /// Whether everything may have been removed, also what others have.
+    var isCleared = false
+    /// The last line.
+    var last: Substring = ""
+    var faults: [String] = []
 
-    /// The longest time, in nanoseconds, in which the victim gave no sign of life before it was killed.
-    var longestSilence: UInt64 {
-      let signs = lines.compactMap { $0.hasPrefix("alive ") ? UInt64($0.dropFirst(6)) : nil }.filter { $0 <= killed }
-      return zip(signs, signs.dropFirst() + [killed]).map { $1 &- $0 }.max() ?? 0
+    init(owner: Int, known: [Planted: Int], lines: [Substring]) {
+      var current: [Int: Int] = [:]
+      for key in 0..<Plan.keys {
+        current[key] = known[Planted(owner, key, 0)]
+        possible[key] = [current[key]]
+      }
+      var removedBefore = removed
+      func remove(_ key: Int) {
+        if let version = current[key] { removed.insert(Planted(owner, key, version)) }
+        current[key] = nil
+        possible[key] = [nil]
+      }
+      for line in lines {
+        let numbers = line.split(separator: " ").dropFirst().compactMap { Int($0) }
+        switch (line.first, numbers.count) {
+        case ("+", 2): possible[numbers[0], default: []].insert(numbers[1])
+        case ("=", 2): current[numbers[0]] = numbers[1]
+        case ("-", 1): possible[numbers[0], default: []].insert(nil)
+        case ("~", 1): remove(numbers[0])
+        case ("c", 0):
+          isCleared = true
+          for key in 0..<Plan.keys { possible[key, default: []].insert(nil) }
+        case ("C", 0): for key in 0..<Plan.keys { remove(key) }
+        case ("f", 0): removedBefore = removed
+        case ("F", 0):
+          for key in 0..<Plan.keys { possible[key] = [current[key]] }
+          gone = removedBefore
+          flushes += 1
+        case ("o", 0): break
+        default: faults.append(String(line))
+        }
+        last = line
+      }
     }
   }
 
   private func strike(
-    _ directory: URL, seed: UInt64, after milliseconds: Int, beside habit: Rival.Habit?
-  ) throws -> Testimony {
-    let orphan = habit == .replaces ? ["--may-be-orphaned"] : []
-    let victim = try Program(
-      ["victim", directory.path, "\(seed)", "--faults", "\(faults)"] + orphan, directory, "victim")
-    var rival: Program?
-    if let habit {
-      // The first to come has the archive: that is to be the victim.
-      for _ in 0..<2000 where try !victim.lines().contains(where: { $0.hasPrefix("open ") }) { usleep(1000) }
-      rival = try Program(["rival", habit.rawValue, directory.path, "\(seed)"], directory, "rival")
+    _ directory: URL, _ count: Int, _ dice: inout Dice, _ known: [Planted: Int], _ tally: inout Tally
+  ) throws -> [Account] {
+    var victims: [Program] = []
+    defer { for victim in victims { victim.remove() } }
+    for owner in 1...count {
+      let arguments = ["victim", directory.path, "\(dice.roll(1 << 40))", "\(owner)", "\(count)", work.rawValue]
+      victims.append(try Program(arguments, directory, "victim-\(owner)"))
     }
-    // Some are killed while they open, most while they work, and some after more than a second, when promises have come
-    // due.
-    usleep(UInt32((milliseconds % 10 == 0 ? 1200 : milliseconds) * 1000))
-    // First the rival, which may write as soon as the victim is dead.
-    rival?.kill()
-    let killed = victim.kill()
-    defer {
-      rival?.remove()
-      victim.remove()
+    // Some are killed while they open, most while they work.
+    if work == .any {
+      usleep(UInt32((20 + dice.roll(200)) * 1000))
+    } else {
+      try waitForWork(victims[0], &dice)
     }
-    return Testimony(lines: try victim.lines(), killed: killed, rival: try rival?.lines() ?? [])
+    // Those that are left go on for a moment without the first.
+    for (index, victim) in victims.enumerated() {
+      victim.kill()
+      if index == 0, work == .any, dice.roll(2) == 0 { usleep(UInt32(dice.roll(30_000))) }
+    }
+    tally.kills += count
+    let accounts = try victims.enumerated().map { index, victim in
+      Account(owner: index + 1, known: known, lines: try victim.lines())
+    }
+    // Those that took no part this time have what they had.
+    var rest = (count + 1...max(count + 1, processes.max() ?? 1)).map { Account(owner: $0, known: known, lines: []) }
+    for index in rest.indices where count == 1 && accounts[0].isCleared {
+      for key in 0..<Plan.keys { rest[index].possible[key, default: []].insert(nil) }
+    }
+    for account in accounts where work == .flush && account.last == "f" || work == .removal && account.last == "c" {
+      tally.within += 1
+    }
+    return accounts + rest
+  }
+
+  /// Waits until a process begins what it is to be killed within, a moment of chance more or less.
+  private func waitForWork(_ victim: Program, _ dice: inout Dice) throws {
+    let begins: Substring = work == .flush ? "f" : "c"
+    var seen = 3 + dice.roll(20)
+    for _ in 0..<20_000 where seen > 0 {
+      usleep(100)
+      let lines = try victim.lines()
+      if lines.last == begins, lines.count > 30 { seen = 0 }
+      if lines.contains(where: { $0.hasPrefix("FAULT") }) { return }
+    }
+    usleep(UInt32(dice.roll(2000)))
+  }
+
+  // MARK: What it left
+
+  private func inspect(_ directory: URL, _ accounts: [Account], _ tally: inout Tally) async throws -> [Planted: Int] {
+    var known: [Planted: Int] = [:]
+    tally.faults += accounts.flatMap(\.faults)
+    func look(for planted: Set<Planted>, _ when: String) {
+      let remains = Planted.remains(in: directory)
+      for planted in planted {
+        tally.gone += 1
+        let parts = remains.parts(of: planted).filter { $0 != "URL" }
+        if !parts.isEmpty { tally.faults.append("\(planted) was removed and flushed, and \(parts) is there \(when)") }
+      }
+    }
+    look(for: Set(accounts.flatMap(\.gone)), "after the kill")
+    do {
+      let archive = try await Plan.open(directory)
+      for (index, account) in accounts.enumerated() {
+        for (key, possible) in account.possible {
+          let planted = Planted(index + 1, key, 0)
+          let version = try await planted.version(in: archive)
+          tally.bodies += 1
+          known[planted] = version
+          guard !possible.contains(version) else { continue }
+          let found = version.map { "\($0)" } ?? "nothing"
+          tally.faults.append("\(planted.owner).\(key): \(found) is there, and it can be \(possible)")
+        }
+        tally.flushed += account.flushes
+      }
+      for key in 0..<Plan.sharedKeys {
+        if try await Planted(0, key, 0).version(in: archive) != nil { tally.bodies += 1 }
+      }
+      try await archive.flush()
+      look(for: Set(accounts.flatMap(\.removed)), "after the next flush")
+      let usage = try await archive.usage
+      let listed = try await archive.entries().count
+      if usage.count != listed { tally.faults.append("\(listed) entries are listed, and \(usage.count) counted") }
+      if usage.bytes > Plan.limits.bytes || usage.count > Plan.limits.count {
+        tally.faults.append("over the limits: \(usage)")
+      }
+      await archive.close()
+      // What is counted is what is there: no file is forgotten.
+      let files = FileManager.default.enumerator(atPath: directory.path)?.allObjects as? [String] ?? []
+      let sizes = files.map { path in
+        let attributes = try? FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(path).path)
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+      }
+      let bytes = sizes.reduce(0, +)
+      if bytes > usage.bytes + 3 << 20 { tally.faults.append("\(bytes) bytes on disk, \(usage.bytes) counted") }
+    } catch {
+      tally.faults.append("the archive does not open, or does not go on: \(error)")
+    }
+    return known
   }
 
   /// This program again, in a process of its own, and what it says.
@@ -124,117 +232,17 @@ struct Siege: AsyncParsableCommand {
       try file.close()
     }
 
-    /// Says when.
-    @discardableResult
-    func kill() -> UInt64 {
+    func kill() {
       _ = Foundation.kill(process.processIdentifier, SIGKILL)
-      defer { process.waitUntilExit() }
-      return DispatchTime.now().uptimeNanoseconds
+      process.waitUntilExit()
     }
 
+    /// The lines that the kill did not cut short.
     func lines() throws -> [Substring] {
-      try String(decoding: Data(contentsOf: output), as: UTF8.self).split(separator: "\n")
+      let text = String(decoding: try Data(contentsOf: output), as: UTF8.self)
+      return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { $0 }
     }
 
     func remove() { try? FileManager.default.removeItem(at: output) }
-  }
-
-  private func inspect(_ directory: URL, _ testimony: Testimony, _ tally: inout Tally) async throws {
-    for line in testimony.lines where !["open ", "stored ", "flushed ", "alive "].contains(where: line.hasPrefix) {
-      // Damage would be logged; there must be none. Whose directory is taken away may say so.
-      if !testimony.isOrphaned || line.hasPrefix("FAULT") { tally.faults.append(String(line)) }
-    }
-    tally.faults += testimony.rival.filter { $0.hasPrefix("FAULT") }.map { String($0) }
-    // Killed before it had made another, it has left nothing.
-    if testimony.isOrphaned, !FileManager.default.fileExists(atPath: directory.path) { return }
-    let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
-    let store: DiskStore
-    do {
-      store = try DiskStore(at: directory, options: .init(limits: limits, memory: 0))
-    } catch let error as ArchiveError
-      where error.code == .foreignFormat && Self.isRemains(directory) && testimony.isOrphaned
-    {
-      // The rival was killed while it removed the directory: its caller is told, and has to do it again.
-      try FileManager.default.removeItem(at: directory)
-      tally.cutShort += 1
-      return
-    } catch {
-      tally.faults.append("the archive does not open: \(error)")
-      return
-    }
-    tally.opened += 1
-    let damaged = Locked(0)
-    store.observe { event in
-      if event.kind == .damaged { damaged.withLock { $0 += 1 } }
-    }
-    // What the kill left is cleared away behind the opening.
-    try await store.flush()
-    let isStarved = testimony.longestSilence > Plan.beat * 4
-    if isStarved { tally.starved += 1 }
-    var newest: [Int: Int] = [:]
-    for entry in try await store.list() {
-      guard let (key, version, _) = Plan.parse(entry.head), entry.key.bytes == Array("\(key)".utf8) else {
-        tally.faults.append("a head of another key")
-        continue
-      }
-      let body = try await entry.body().collect(upTo: 1 << 20)
-      if body != Plan.body(key, version) { tally.faults.append("a wrong body for \(key), version \(version)") }
-      tally.bodies += 1
-      newest[key] = max(newest[key] ?? 0, version)
-    }
-    for line in testimony.rival where line.hasPrefix("kept ") {
-      let numbers = line.dropFirst(5).split(separator: " ").compactMap { Int($0) }
-      guard numbers.count == 2, newest[numbers[0]] != numbers[1] else { continue }
-      tally.faults.append("\(numbers[0]) of the archive that took the victim's place is lost")
-    }
-    for line in testimony.lines where line.hasPrefix("flushed ") && !testimony.isOrphaned {
-      let numbers = line.dropFirst(8).split(separator: " ").compactMap { Int($0) }
-      guard numbers.count == 3 else { continue }
-      if newest[numbers[0]] ?? 0 < numbers[1] { tally.faults.append("\(numbers[0]) was flushed, and is lost") }
-      tally.flushed += 1
-    }
-    // What was refused for a fault is no promise.
-    for line in testimony.lines where line.hasPrefix("stored ") && !testimony.isOrphaned && faults == 0 {
-      let numbers = line.dropFirst(7).split(separator: " ").compactMap { UInt64($0) }
-      // The line that the kill cut short.
-      guard numbers.count == 3 else { continue }
-      tally.storedOperations += 1
-      guard !isStarved, numbers[2] + 1_000_000_000 < testimony.killed else { continue }
-      if newest[Int(numbers[0])] ?? 0 < Int(numbers[1]) {
-        tally.faults.append("\(numbers[0]) was stored more than a second before the kill, and is lost")
-      }
-      tally.promises += 1
-    }
-    let usage = store.usage
-    // Closed, it has a log of what is there.
-    await store.close()
-    let onDisk = Self.files(directory)
-    if usage.bytes > Plan.limitBytes || usage.count > Plan.limitCount {
-      tally.faults.append("over the limits: \(usage)")
-    }
-    // What is counted is what is there: no file is forgotten. The slack is what the log has of entries that have
-    // gone.
-    if onDisk.bytes > usage.bytes + 300_000 {
-      tally.faults.append("\(onDisk.bytes) bytes on disk, \(usage.bytes) counted")
-    }
-    if onDisk.entries > usage.count * 2 { tally.faults.append("\(onDisk.entries) files for \(usage.count) entries") }
-    tally.dropped += damaged.withLock { $0 }
-  }
-
-  /// Whether the file that says which archive it is has gone.
-  private static func isRemains(_ directory: URL) -> Bool {
-    !FileManager.default.fileExists(atPath: directory.appendingPathComponent("waylay-archive").path)
-  }
-
-  private static func files(_ directory: URL) -> (bytes: Int64, entries: Int) {
-    var bytes: Int64 = 0
-    var entries = 0
-    for case let path as String in FileManager.default.enumerator(atPath: directory.path) ?? .init() {
-      let attributes = try? FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(path).path)
-      guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
-      bytes += (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-      if path.hasPrefix("entries/") { entries += 1 }
-    }
-    return (bytes, entries)
   }
 }

@@ -1,45 +1,49 @@
 import ArgumentParser
 import Foundation
+import StoreFaults
+import WaylayArchive
 
-/// Kills a process that stores, freshens, evicts and reads, again and again, and looks each time at what it left.
+/// Kills processes that store, read, flush and remove in one archive, again and again, and looks each time at what they
+/// left.
 @main
 struct Torture: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "archive-torture", abstract: "Shows what kill -9 does to an archive on disk: nothing.",
-    subcommands: [Siege.self, Victim.self, Rival.self], defaultSubcommand: Siege.self)
+    subcommands: [Siege.self, Victim.self], defaultSubcommand: Siege.self)
 }
 
 /// What both sides know.
 enum Plan {
-  static let limitBytes: Int64 = 3 << 20
-  static let limitCount = 400
-  static let keys = 300
-  static let pinnedKeys = 20
-  /// Nanoseconds between two signs of life.
-  static let beat: UInt64 = 50_000_000
+  static let limits = StoreLimits(bytes: 6 << 20, count: 600, entryBytes: 400_000)
+  /// The keys of each process, and those that all share.
+  static let keys = 20
+  static let sharedKeys = 200
 
-  /// The body of a version of a key; its length depends on both, so that mixing two shows.
-  static func body(_ key: Int, _ version: Int) -> Data {
-    var state = UInt64(truncatingIfNeeded: key &* 1_000_003 &+ version) &* 0x9E37_79B9_7F4A_7C15 | 1
-    // One in eight is larger than a chunk.
-    let length = Int(state >> 40) % (state >> 13 & 7 == 0 ? 200_000 : 9000)
-    var bytes = [UInt8](repeating: 0, count: length)
-    for index in bytes.indices {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      bytes[index] = UInt8(truncatingIfNeeded: state >> 24)
-    }
-    return Data(bytes)
+  static func open(_ directory: URL) async throws -> ArchiveCache {
+    let archive = ArchiveCache(.disk(at: directory, limits: limits, memory: 1 << 18), Planted.configure)
+    try await archive.waitUntilOpen()
+    return archive
+  }
+}
+
+/// What the processes that are to be killed do most: any of it, or what they are to be killed within.
+enum Work: String, CaseIterable, ExpressibleByArgument {
+  case any, flush, removal
+}
+
+/// Numbers that look random and are the same for the same seed (SplitMix64).
+struct Dice: Sendable {
+  private var state: UInt64
+
+  init(_ seed: UInt64) {
+    state = seed
   }
 
-  /// The head of a version of a key, freshened so often.
-  static func head(_ key: Int, _ version: Int, _ round: Int) -> [UInt8] {
-    Array("\(key) \(version) \(round)".utf8)
-  }
-
-  static func parse(_ head: [UInt8]) -> (key: Int, version: Int, round: Int)? {
-    let parts = String(decoding: head, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
-    return parts.count == 3 ? (parts[0], parts[1], parts[2]) : nil
+  mutating func roll(_ sides: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((word ^ (word >> 31)) % UInt64(sides))
   }
 }

@@ -2,217 +2,101 @@ import ArgumentParser
 import Foundation
 import StoreFaults
 import WaylayArchive
-import WaylayCore
 
-/// Works on an archive with four tasks until it is killed. Whatever it reads it compares with what it must be.
+/// Works on an archive until it is killed, and says what it does. Whatever it reads it compares with what it must be.
 struct Victim: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "The process that is killed.", shouldDisplay: false)
+  static let configuration = CommandConfiguration(abstract: "A process that is killed.", shouldDisplay: false)
 
   @Argument var directory: String
   @Argument var seed: UInt64
-  @Flag(help: "Whether its directory may be taken away: then it stops rather than fail.") var mayBeOrphaned = false
-  @Option(help: "Has one call to the system in so many fail; 0 has none fail.") var faults = 0
+  @Argument(help: "Whose keys it alone stores.") var owner: Int
+  @Argument(help: "How many such processes there are.") var processes: Int
+  @Argument var work: Work
 
   func run() async throws {
     endWithParent()
-    let store = try await opened()
-    say("open \(store.usage.count)")
-    // Shows whether the machine gave the process its turns: a thread that gets none can keep no promise.
-    Thread.detachNewThread {
-      while true {
-        say("alive \(DispatchTime.now().uptimeNanoseconds)")
-        usleep(UInt32(Plan.beat / 1000))
+    do {
+      let archive = try await Plan.open(URL(fileURLWithPath: directory))
+      say("open")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await keeping(archive, Dice(seed)) }
+        group.addTask { try await sharing(archive, Dice(seed &+ 1)) }
+        group.addTask { try await reading(archive, Dice(seed &+ 2)) }
+        try await group.waitForAll()
       }
-    }
-    await withTaskGroup(of: Void.self) { group in
-      if faults > 0 { group.addTask { await flushing(store, Dice(seed &+ 4)) } }
-      group.addTask { await storing(store, Dice(seed)) }
-      group.addTask { await pinning(store, Dice(seed &+ 1)) }
-      group.addTask { await freshening(store, Dice(seed &+ 2)) }
-      group.addTask { await reading(store, Dice(seed &+ 3)) }
+    } catch {
+      fault("\(error)")
     }
   }
 
-  private func opened() async throws -> DiskStore {
-    let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
-    var options = DiskStore.Options(limits: limits, memory: 1 << 18)
-    guard faults > 0 else { return try DiskStore(at: URL(fileURLWithPath: directory), options: options) }
-    // What fails is logged, and is no news here; damage is told of as an event, and must not be.
-    options.logger = Logger(label: "victim") { _ in SwiftLogNoOpLogHandler() }
-    let dice = Locked(Dice(seed &+ 5))
-    options.system = FailingSystem { [faults] call in
-      dice.withLock { dice in
-        guard dice.roll(faults) == 0 else { return nil }
-        let codes = Self.codes(call)
-        let number = dice.roll(codes.count + 1)
-        return number < codes.count ? .error(codes[number]) : .short
-      }
-    }
-    // One opening in some makes no call that fails; if none did, that would be a fault.
-    var attempt = 0
-    while true {
-      attempt += 1
-      let store: DiskStore
-      do {
-        store = try DiskStore(at: URL(fileURLWithPath: directory), options: options)
-      } catch {
-        if attempt == 100_000 { throw error }
-        continue
-      }
-      store.observe { event in
-        // The removal of an entry that could not be noted before the kill leaves one without its file, which is a miss.
-        if event.kind == .damaged, event.reason != "its file is gone" { fault("an entry is damaged: \(event.reason)") }
-      }
-      return store
-    }
-  }
-
-  /// What a call may fail with.
-  private static func codes(_ call: FailingSystem.Call) -> [Int32] {
-    switch call {
-    case .open, .names: [EIO, EMFILE, ENFILE, EINTR, EACCES, ENOENT]
-    case .create, .write, .makeDirectory, .rename: [ENOSPC, EDQUOT, EIO, EINTR, EROFS]
-    case .read, .status: [EIO, EINTR, ENOMEM]
-    case .synchronize, .truncate, .remove, .setMode: [EIO, ENOSPC, EINTR]
-    case .lock: [EINTR, ENOLCK]
-    }
-  }
-
-  /// Whether a failure is one of those that were ordered.
-  private func isOrdered(_ error: any Error) -> Bool {
-    faults > 0 && [.notWritten, .readFailed, .storeFull].contains((error as? ArchiveError)?.code)
-  }
-
-  /// Stores what nothing evicts, flushes it, and says so: from then on it has to be there, whatever fails and whichever
-  /// process is killed.
-  private func flushing(_ store: DiskStore, _ dice: Dice) async {
+  /// Stores, removes and flushes what is pinned and its own, one after the other: what is said to be done is a promise.
+  private func keeping(_ archive: ArchiveCache, _ dice: Dice) async throws {
     var dice = dice
     var version = Int(Date().timeIntervalSince1970 * 1000)
+    let (flushes, removals) =
+      switch work {
+      case .any: (70, 85)
+      case .flush: (85, 95)
+      case .removal: (60, 65)
+      }
     while true {
-      let key = Plan.keys + Plan.pinnedKeys + dice.roll(Plan.pinnedKeys)
       version += 1
-      do {
-        let archiveKey = ArchiveKey("\(key)")
-        let old = try await store.entries(for: archiveKey).map(\.id)
-        try store.put(draft(archiveKey, key, version, replacing: old, isPinned: true), body: Plan.body(key, version))
-        try await store.flush()
-        let now = try await store.entries(for: archiveKey).compactMap { Plan.parse($0.head)?.version }
-        if now.contains(version) { say("flushed \(key) \(version) 0") }
-      } catch {
-        if !isOrdered(error) { await failed("flushing failed", error) }
-      }
-    }
-  }
-
-  /// Stores entries of all sizes, in one piece and in many; the limits evict others all the time.
-  private func storing(_ store: DiskStore, _ dice: Dice) async {
-    var dice = dice
-    while true {
-      let key = dice.roll(Plan.keys)
-      let version = dice.roll(1_000_000)
-      let body = Plan.body(key, version)
-      do {
-        let archiveKey = ArchiveKey("\(key)", partition: key % 3 == 0 ? "third" : .shared)
-        let old = try await store.entries(for: archiveKey).map(\.id)
-        let draft = draft(archiveKey, key, version, replacing: old, isPinned: false)
-        if dice.roll(2) == 0 {
-          try store.put(draft, body: body)
-        } else {
-          let writer = try store.makeWriter(for: archiveKey)
-          var rest = body[...]
-          while !rest.isEmpty {
-            let size = 1 + dice.roll(70_000)
-            try await writer.append(Data(rest.prefix(size)))
-            rest = rest.dropFirst(size)
+      let planted = Planted(owner, dice.roll(Plan.keys), version)
+      switch dice.roll(100) {
+      case 0..<50:
+        say("+ \(planted.key) \(version)")
+        try await planted.store(in: archive)
+        say("= \(planted.key) \(version)")
+      case 50..<flushes:
+        say("f")
+        try await archive.flush()
+        say("F")
+      case flushes..<removals:
+        say("- \(planted.key)")
+        try await archive.remove(for: planted.request)
+        say("~ \(planted.key)")
+      default:
+        let filter: EntryFilter =
+          switch dice.roll(processes == 1 ? 3 : 2) {
+          case 0: .host(planted.host)
+          case 1: .partition(ArchivePartition(planted.host))
+          default: .all
           }
-          try await writer.commit(draft)
-        }
-        if dice.roll(10) == 0 { store.remove(try await store.entries(for: archiveKey).map(\.id)) }
-        try await Task.sleep(for: .microseconds(dice.roll(1000)))
-      } catch {
-        if !isOrdered(error) { await failed("storing failed", error) }
+        say("c")
+        try await archive.removeAll(filter)
+        say("C")
       }
     }
   }
 
-  /// Stores what nothing evicts, and says when: what was said a second before the kill has to be there.
-  private func pinning(_ store: DiskStore, _ dice: Dice) async {
-    var dice = dice
-    var version = Int(Date().timeIntervalSince1970 * 1000)
-    while true {
-      let key = Plan.keys + dice.roll(Plan.pinnedKeys)
-      version += 1
-      do {
-        let archiveKey = ArchiveKey("\(key)")
-        let old = try await store.entries(for: archiveKey).map(\.id)
-        try store.put(draft(archiveKey, key, version, replacing: old, isPinned: true), body: Plan.body(key, version))
-        say("stored \(key) \(version) \(DispatchTime.now().uptimeNanoseconds)")
-        try await Task.sleep(for: .microseconds(500 + dice.roll(2000)))
-      } catch {
-        if !isOrdered(error) { await failed("pinning failed", error) }
-      }
-    }
-  }
-
-  /// Gives entries new heads.
-  private func freshening(_ store: DiskStore, _ dice: Dice) async {
+  /// Stores, reads and removes what all processes do: the limits evict others all the time.
+  private func sharing(_ archive: ArchiveCache, _ dice: Dice) async throws {
     var dice = dice
     while true {
-      let key = dice.roll(Plan.keys)
-      do {
-        for entry in try await store.entries(for: ArchiveKey("\(key)", partition: key % 3 == 0 ? "third" : .shared)) {
-          guard let (key, version, round) = Plan.parse(entry.head) else { fault("a head is torn") }
-          try store.update(entry, head: Plan.head(key, version, round + 1), details: entry.details)
-        }
-        try await Task.sleep(for: .microseconds(dice.roll(1000)))
-      } catch {
-        if !isOrdered(error) { await failed("freshening failed", error) }
+      let planted = Planted(0, dice.roll(Plan.sharedKeys), dice.roll(1_000_000))
+      switch dice.roll(10) {
+      case 0..<5:
+        try await planted.store(in: archive)
+      case 5..<9:
+        _ = try await planted.version(in: archive)
+      default:
+        try await archive.remove(for: planted.request)
       }
+      let usage = try await archive.usage
+      if usage.count > Plan.limits.count + 4 || usage.bytes > Plan.limits.bytes + 1 << 20 {
+        fault("over the limits: \(usage)")
+      }
+      try await Task.sleep(for: .microseconds(dice.roll(1000)))
     }
   }
 
-  private func reading(_ store: DiskStore, _ dice: Dice) async {
+  /// Reads what the others store.
+  private func reading(_ archive: ArchiveCache, _ dice: Dice) async throws {
     var dice = dice
     while true {
-      let key = dice.roll(Plan.keys + Plan.pinnedKeys)
-      do {
-        let partition: ArchivePartition = key < Plan.keys && key % 3 == 0 ? "third" : .shared
-        for entry in try await store.entries(for: ArchiveKey("\(key)", partition: partition)) {
-          guard let (found, version, _) = Plan.parse(entry.head), found == key else {
-            fault("the wrong head for \(key)")
-          }
-          do {
-            let body = try await entry.body().collect(upTo: 1 << 20)
-            guard body == Plan.body(key, version) else { fault("a wrong body for \(key), version \(version)") }
-          } catch let error as ArchiveError where error.code == .unreadable {
-            // Evicted between the lookup and the reading.
-          }
-        }
-        if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount {
-          fault("over the limits: \(store.usage)")
-        }
-        await Task.yield()
-      } catch {
-        if !isOrdered(error) { await failed("reading failed", error) }
-      }
+      _ = try await Planted(1 + dice.roll(processes), dice.roll(Plan.keys), 0).version(in: archive)
+      try await Task.sleep(for: .microseconds(dice.roll(500)))
     }
-  }
-
-  private func failed(_ what: String, _ error: any Error) async {
-    let isOrphaned = [.directoryUnusable, .notWritten, .readFailed, .unreadable].contains(
-      (error as? ArchiveError)?.code)
-    guard mayBeOrphaned, isOrphaned else { fault("\(what): \(error)") }
-    // There is nothing more to be done here, and the end comes from outside.
-    while true { try? await Task.sleep(for: .seconds(10)) }
-  }
-
-  private func draft(
-    _ archiveKey: ArchiveKey, _ key: Int, _ version: Int, replacing: [EntryID], isPinned: Bool
-  ) -> EntryDraft {
-    EntryDraft(
-      key: archiveKey, head: Plan.head(key, version, 0),
-      details: EntryDetails(url: "https://example.com/\(key)", host: "example.com", stored: Date(), isPinned: isPinned),
-      replacing: replacing)
   }
 }
 
@@ -232,22 +116,5 @@ func endWithParent() {
   Thread.detachNewThread {
     while getppid() == parent { usleep(500_000) }
     exit(4)
-  }
-}
-
-/// Numbers that look random and are the same for the same seed (SplitMix64).
-struct Dice: Sendable {
-  private var state: UInt64
-
-  init(_ seed: UInt64) {
-    state = seed
-  }
-
-  mutating func roll(_ sides: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((word ^ (word >> 31)) % UInt64(sides))
   }
 }

@@ -5,8 +5,8 @@ package import WaylayArchive
 package final class FailingSystem: SystemCalls {
   /// A call that can fail. Those that cannot (`close`, giving back a lock) are not among them.
   package enum Call: String, CaseIterable, Sendable {
-    case open, create, status, read, write, truncate, setMode, synchronize, lock, names, makeDirectory, remove,
-      rename
+    case open, create, status, read, write, truncate, setMode, synchronize, lock, sharedMemory, names, makeDirectory,
+      remove, rename
   }
 
   /// What becomes of a call.
@@ -32,17 +32,15 @@ package final class FailingSystem: SystemCalls {
     self.decide = decide
   }
 
-  /// Whether the call shall be a short one.
+  /// Whether the call shall be a short one. Those of SQLite's VFS that are none of a store's begin here as well.
   @discardableResult
-  private func begin(_ call: Call) throws(SystemError) -> Bool {
+  package func begin(_ call: Call) throws(SystemError) -> Bool {
     switch decide(call) {
     case .error(let code): throw SystemError(call == .lock ? "flock" : call.rawValue, code: code)
     case .short: true
     case nil: false
     }
   }
-
-  package var user: UInt32 { system.user }
 
   package func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32 {
     try begin(flags & O_CREAT == 0 ? .open : .create)
@@ -94,6 +92,16 @@ package final class FailingSystem: SystemCalls {
       throw error
     }
     try system.synchronize(file, isDirectory: isDirectory)
+  }
+
+  package func synchronizeAll(_ file: Int32) throws(SystemError) {
+    do throws(SystemError) {
+      try begin(.synchronize)
+    } catch {
+      (system as? ModelDisk)?.fail(synchronizing: nil)
+      throw error
+    }
+    try system.synchronizeAll(file)
   }
 
   package func lock(_ file: Int32) throws(SystemError) {

@@ -4,9 +4,9 @@ import WaylayCore
 
 /// A disk in memory that knows what of it a loss of power would leave.
 ///
-/// What was written and not synchronized may be lost, in any part and in any order: a file's bytes by their pages, its
-/// length, the names in a directory. A name that was synchronized leads to its file, though not to what had not been
-/// synchronized of that.
+/// What was written and not synchronized may be lost, in any part and in any order: a file's bytes by their pages, of
+/// which each version since may be there, or sectors of one; its length; the names in a directory. A name that was
+/// synchronized leads to its file, though not to what had not been synchronized of that.
 package final class ModelDisk: SystemCalls {
   /// A file or a directory.
   fileprivate struct Node {
@@ -21,9 +21,42 @@ package final class ModelDisk: SystemCalls {
     var safeNames: [String: Int] = [:]
     /// Whether what is written is still on its way to the disk; a write that failed is not.
     var isDirty = false
-    /// Which of the pages were changed since, and the names.
-    var dirtyPages: Set<Int> = []
+    /// Which of the pages were changed since, with all that was in them, and the names.
+    var dirtyPages: [Int: [[UInt8]]] = [:]
     var dirtyNames: Set<String> = []
+    /// The pages whose synchronization failed: a later one says nothing of them.
+    var lostPages: [Int: [[UInt8]]] = [:]
+
+    /// What is now in a page.
+    func page(_ number: Int) -> [UInt8] {
+      Array(bytes[number * ModelDisk.page..<min((number + 1) * ModelDisk.page, bytes.count)])
+    }
+
+    mutating func truncate(to length: Int) {
+      guard length < bytes.count else {
+        bytes += [UInt8](repeating: 0, count: length - bytes.count)
+        return
+      }
+      bytes.removeLast(bytes.count - length)
+      dirtyPages = dirtyPages.filter { $0.key * ModelDisk.page < length }
+      lostPages = lostPages.filter { $0.key * ModelDisk.page < length }
+    }
+
+    /// All that was written is on the disk, except for what it refused.
+    mutating func synchronize() {
+      var safe = bytes
+      for number in lostPages.keys where number * ModelDisk.page < bytes.count {
+        let start = number * ModelDisk.page
+        let old = safeBytes.dropFirst(start).prefix(page(number).count)
+        let rest = [UInt8](repeating: 0, count: page(number).count - old.count)
+        safe.replaceSubrange(start..<start + old.count + rest.count, with: old + rest)
+      }
+      safeBytes = safe
+      safeNames = names
+      dirtyPages = [:]
+      dirtyNames = []
+      isDirty = false
+    }
   }
 
   fileprivate struct State {
@@ -37,7 +70,15 @@ package final class ModelDisk: SystemCalls {
   }
 
   private static let page = 4096
+  private static let sector = 512
+  /// Tells disks apart, as a process with several of them can.
+  private static let devices = Locked<UInt64>(1 << 40)
+
   fileprivate let state: Locked<State>
+  private let device = devices.withLock { number in
+    number += 1
+    return number
+  }
 
   package init() {
     var state = State()
@@ -49,10 +90,21 @@ package final class ModelDisk: SystemCalls {
     self.state = Locked(state)
   }
 
-  package var user: UInt32 { 500 }
-
   /// How many files are open.
   package var openFiles: Int { state.withLock { $0.files.count } }
+
+  /// The files that have one of some sequences of bytes.
+  package func remains(of sequences: Set<Data>) -> [String] {
+    state.withLock { state in
+      func files(_ number: Int, _ path: String) -> [String] {
+        guard let node = state.nodes[number] else { return [] }
+        if node.isDirectory { return node.names.flatMap { files($0.value, path + "/" + $0.key) } }
+        let bytes = Data(node.bytes)
+        return sequences.contains { bytes.range(of: $0) != nil } ? [path] : []
+      }
+      return files(1, "")
+    }
+  }
 
   /// The same disk as it is now, in another process: nothing is open.
   package func copy() -> ModelDisk {
@@ -82,29 +134,59 @@ package final class ModelDisk: SystemCalls {
           let length = node.bytes.count
           bytes = Array(bytes.prefix(length)) + [UInt8](repeating: 0, count: max(0, length - bytes.count))
         }
-        for page in node.dirtyPages.sorted() where isKept() {
-          let end = min((page + 1) * Self.page, node.bytes.count, bytes.count)
-          if page * Self.page < end {
-            bytes.replaceSubrange(page * Self.page..<end, with: node.bytes[page * Self.page..<end])
+        for (page, versions) in node.lostPages.merging(node.dirtyPages, uniquingKeysWith: +).sorted(by: {
+          $0.key < $1.key
+        })
+        where isKept() {
+          guard let version = versions.randomElement(using: &chance) else { continue }
+          // The last version is the likeliest, and now and then the loss comes within a page.
+          let written = share == 1 || Bool.random(using: &chance) ? versions.last ?? version : version
+          let isTorn = share < 1 && Int.random(in: 0..<8, using: &chance) == 0
+          for start in stride(from: 0, to: written.count, by: Self.sector) where !isTorn || Bool.random(using: &chance)
+          {
+            let place = page * Self.page + start
+            let end = min(place + min(Self.sector, written.count - start), bytes.count)
+            if place < end { bytes.replaceSubrange(place..<end, with: written[start..<start + end - place]) }
           }
         }
         node.bytes = bytes
       }
-      node.safeBytes = node.bytes
-      node.safeNames = node.names
-      node.dirtyPages = []
-      node.dirtyNames = []
-      node.isDirty = false
+      node.lostPages = [:]
+      node.synchronize()
       copy.nodes[number] = node
     }
     return ModelDisk(copy)
   }
 
-  /// A synchronization has failed: what was to be written is written no more, and nobody is told again.
-  package func fail(synchronizing file: Int32) {
+  /// Memory is short: the pages whose synchronization has failed are as the disk has them.
+  package func dropLostPages() {
     state.withLock { state in
-      guard let number = state.files[file] else { return }
-      state.nodes[number]?.isDirty = false
+      for (number, old) in state.nodes where !old.lostPages.isEmpty {
+        var node = old
+        for page in old.lostPages.keys where page * Self.page < node.bytes.count {
+          let (start, count) = (page * Self.page, node.page(page).count)
+          let safe = node.safeBytes.dropFirst(start).prefix(count)
+          node.bytes.replaceSubrange(
+            start..<start + count, with: safe + [UInt8](repeating: 0, count: count - safe.count))
+        }
+        node.lostPages = [:]
+        state.nodes[number] = node
+      }
+    }
+  }
+
+  /// A synchronization has failed: what was to be written is written no more, and nobody is told again.
+  ///
+  /// - Parameter file: A file; without one, all of them.
+  package func fail(synchronizing file: Int32?) {
+    state.withLock { state in
+      for number in file.map({ state.files[$0].map { [$0] } ?? [] }) ?? Array(state.nodes.keys) {
+        guard var node = state.nodes[number] else { continue }
+        node.lostPages.merge(node.dirtyPages, uniquingKeysWith: +)
+        node.dirtyPages = [:]
+        node.isDirty = false
+        state.nodes[number] = node
+      }
     }
   }
 }
@@ -133,12 +215,10 @@ extension ModelDisk.State {
     return number
   }
 
-  fileprivate func status(_ number: Int) throws(SystemError) -> FileStatus {
+  fileprivate func status(_ number: Int, _ device: UInt64) throws(SystemError) -> FileStatus {
     guard let node = nodes[number] else { throw SystemError("model", code: ENOENT) }
     return FileStatus(
-      identity: .init(device: 1, number: UInt64(number)), size: Int64(node.bytes.count), changed: node.changed,
-      links: 1, mode: node.mode,
-      owner: 500, isDirectory: node.isDirectory)
+      device: device, number: UInt64(number), size: Int64(node.bytes.count), changed: node.changed, links: 1)
   }
 
   fileprivate mutating func link(_ name: String, in parent: Int, to node: Int?) {
@@ -160,7 +240,13 @@ extension ModelDisk.State {
   fileprivate mutating func change(_ number: Int, pages: Range<Int>) {
     touch(number)
     nodes[number]?.isDirty = true
-    nodes[number]?.dirtyPages.formUnion(pages)
+    for page in pages {
+      guard let bytes = nodes[number]?.page(page) else { continue }
+      // The older ones of many are as good as those before the first.
+      if nodes[number]?.dirtyPages[page, default: []].count ?? 0 > 3 { nodes[number]?.dirtyPages[page]?.removeFirst() }
+      nodes[number]?.dirtyPages[page, default: []].append(bytes)
+      nodes[number]?.lostPages[page] = nil
+    }
   }
 }
 
@@ -194,13 +280,13 @@ extension ModelDisk {
   }
 
   package func status(of file: Int32) throws(SystemError) -> FileStatus {
-    try locked { state throws(SystemError) in try state.status(state.number(file)) }
+    try locked { state throws(SystemError) in try state.status(state.number(file), device) }
   }
 
   package func status(of name: String, in directory: Int32, followingLinks: Bool) throws(SystemError) -> FileStatus {
     try locked { state throws(SystemError) in
       guard let number = try state.node(of: name, in: directory).node else { throw SystemError("stat", code: ENOENT) }
-      return try state.status(number)
+      return try state.status(number, device)
     }
   }
 
@@ -235,8 +321,7 @@ extension ModelDisk {
   package func truncate(_ file: Int32, to length: Int64) throws(SystemError) {
     try locked { state throws(SystemError) in
       let number = try state.number(file)
-      let count = state.nodes[number]?.bytes.count ?? 0
-      if Int(length) < count { state.nodes[number]?.bytes.removeLast(count - Int(length)) }
+      state.nodes[number]?.truncate(to: Int(length))
       state.change(number, pages: 0..<0)
     }
   }
@@ -249,12 +334,14 @@ extension ModelDisk {
     try locked { state throws(SystemError) in
       let number = try state.number(file)
       guard var node = state.nodes[number], node.isDirty else { return }
-      node.safeBytes = node.bytes
-      node.safeNames = node.names
-      node.dirtyPages = []
-      node.dirtyNames = []
-      node.isDirty = false
+      node.synchronize()
       state.nodes[number] = node
+    }
+  }
+
+  package func synchronizeAll(_ file: Int32) throws(SystemError) {
+    state.withLock { state in
+      for (number, node) in state.nodes where node.isDirty { state.nodes[number]?.synchronize() }
     }
   }
 

@@ -8,22 +8,24 @@ import WaylayCore
 ///
 /// An operation happens somewhere between its beginning and its end. So a value may be there from the beginning of its
 /// storing on, and has to be from the end; it may be gone from the beginning of a removal on, and has to be from the
-/// end. A reader beside the writer learns of all this from the log, at the latest after a flush.
+/// end. That is so for the store that did it; another store on the directory learns of it at the latest after a flush.
 struct History {
   struct Value {
     var key: Int
     var incarnation: Int
     var begun: Int
-    /// When it was surely there, and when for readers.
+    /// When it was surely there for the store that stored it, and when for others.
     var stored: Int?
+    var storer: Int?
     var durable: Int?
-    /// From when on it may be gone, and when it surely was, also for readers.
+    /// From when on it may be gone, and when it surely was for the store that removed it, and for others.
     var leaving: Int?
     var removed: Int?
+    var remover: Int?
     var forgotten: Int?
     var entry: EntryID?
     /// The lengths that it has had, each with the moments from when it may and has to be that long.
-    var lengths: [(length: Int, begun: Int, stored: Int?, durable: Int?)] = []
+    var lengths: [(length: Int, begun: Int, stored: Int?, durable: Int?, storer: Int)] = []
   }
 
   private(set) var clock = 0
@@ -69,17 +71,19 @@ struct History {
   }
 
   /// A version is about to be so long.
-  mutating func publish(_ version: Int, length: Int) {
+  mutating func publish(_ version: Int, length: Int, by handle: Int) {
     let now = tick()
-    values[version]?.lengths.append((length, now, nil, nil))
+    values[version]?.lengths.append((length, now, nil, nil, handle))
   }
 
-  mutating func published(_ version: Int, length: Int, _ entry: EntryID) {
+  mutating func published(_ version: Int, length: Int, _ entry: EntryID, by handle: Int) {
     let now = tick()
     guard var value = values[version] else { return }
-    value.stored = value.stored ?? now
+    if value.stored == nil { (value.stored, value.storer) = (now, handle) }
     value.entry = entry
-    for index in value.lengths.indices where value.lengths[index].length == length && value.lengths[index].stored == nil
+    for index in value.lengths.indices
+    where value.lengths[index].length == length && value.lengths[index].stored == nil
+      && value.lengths[index].storer == handle
     {
       value.lengths[index].stored = now
     }
@@ -101,38 +105,43 @@ struct History {
     for version in versions { set(\.leaving, of: version, now) }
   }
 
-  mutating func left(_ versions: [Int]) {
+  mutating func left(_ versions: [Int], by handle: Int) {
     let now = tick()
-    for version in versions { set(\.removed, of: version, now) }
+    for version in versions where values[version]?.removed == nil {
+      set(\.removed, of: version, now)
+      values[version]?.remover = handle
+    }
   }
 
   /// Everything of an incarnation is about to be removed. Says since when, and what has to go.
-  mutating func beginClear(_ incarnation: Int) -> [Int] {
+  mutating func beginClear(_ incarnation: Int, by handle: Int) -> [Int] {
     let now = tick()
     clears += 1
     var doomed: [Int] = []
     for (version, value) in values where value.incarnation == incarnation && value.leaving == nil {
-      if value.stored != nil { doomed.append(version) }
+      if value.stored != nil, value.storer == handle || value.durable != nil { doomed.append(version) }
       values[version]?.leaving = now
     }
     return doomed
   }
 
-  mutating func endClear(_ doomed: [Int], _ isDone: Bool) {
+  mutating func endClear(_ doomed: [Int], _ isDone: Bool, by handle: Int) {
     clears -= 1
     guard isDone else { return }
-    left(doomed)
+    left(doomed, by: handle)
     for version in doomed { set(\.forgotten, of: version, clock) }
   }
 
-  /// What was certain when a flush began is certain for readers now.
-  mutating func flushed(_ incarnation: Int, since start: Int) {
+  /// What was certain for a store when its flush began is certain for all now.
+  mutating func flushed(_ incarnation: Int, since start: Int, by handle: Int) {
     let now = tick()
     for (version, value) in values where value.incarnation == incarnation {
-      if let stored = value.stored, stored <= start { set(\.durable, of: version, now) }
-      if let removed = value.removed, removed <= start { set(\.forgotten, of: version, now) }
+      if let stored = value.stored, stored <= start, value.storer == handle { set(\.durable, of: version, now) }
+      if let removed = value.removed, removed <= start, value.remover == handle { set(\.forgotten, of: version, now) }
       for index in value.lengths.indices {
-        if let stored = value.lengths[index].stored, stored <= start, value.lengths[index].durable == nil {
+        if let stored = value.lengths[index].stored, stored <= start, value.lengths[index].durable == nil,
+          value.lengths[index].storer == handle
+        {
           values[version]?.lengths[index].durable = now
         }
       }
@@ -145,7 +154,7 @@ struct History {
     var key: Int
     var incarnation: Int
     var start: Int
-    var isReader: Bool
+    var handle: Int
     /// Whether everything that is certain has to be there: the store was open all the time, and its directory in place.
     var isWhole: Bool
     var who: String
@@ -183,13 +192,13 @@ struct History {
       if !value.lengths.contains(where: { $0.length == seen.length && $0.begun <= end }) {
         violate("\(look.who): version \(version) was never \(seen.length) bytes long")
       }
-      let longest = value.lengths.filter { ((look.isReader ? $0.durable : $0.stored) ?? .max) < look.start }.map(
-        \.length
-      ).max()
+      let longest = value.lengths.filter {
+        (($0.storer == look.handle ? $0.stored : $0.durable) ?? .max) < look.start
+      }.map(\.length).max()
       if let longest, seen.length < longest {
         violate("\(look.who): version \(version) has \(seen.length) bytes, and had \(longest)")
       }
-      if let gone = look.isReader ? value.forgotten : value.removed, gone < look.start {
+      if let gone = value.remover == look.handle ? value.removed : value.forgotten, gone < look.start {
         violate(
           "\(look.who) gave out version \(version) of key \(look.key), removed at \(gone), looked for at \(look.start)")
       }
@@ -198,7 +207,8 @@ struct History {
     if Set(versions).count < versions.count { violate("\(look.who) gave out \(versions) for key \(look.key)") }
     guard look.isWhole else { return }
     for (version, value) in values where value.key == look.key && value.incarnation == look.incarnation {
-      guard let there = look.isReader ? value.durable : value.stored, there < look.start, value.leaving == nil,
+      guard let there = value.storer == look.handle ? value.stored : value.durable, there < look.start,
+        value.leaving == nil,
         !versions.contains(version),
         value.entry.map({ !evicted.contains($0) }) ?? true
       else { continue }

@@ -106,36 +106,30 @@ struct Schedule {
   }
 
   private func reopen(_ world: World, _ dice: inout Dice) async {
-    let start = ContinuousClock.now
-    // Stores that were released may have something to write yet.
-    while true {
-      do {
-        let hold = World.Hold()
-        let store = try DiskStore(at: world.directory, options: world.options(&dice, isReader: false, hold))
-        world.add(store, isReader: false, hold)
-        break
-      } catch let error as ArchiveError where error.code == .locked && start.duration(to: .now) < .seconds(20) {
-        await Task.yield()
-      } catch {
-        return world.violate("opening at the end: \(error)")
-      }
+    do {
+      let hold = World.Hold()
+      world.add(
+        try DiskStore(at: world.directory, options: world.options(&dice, isReader: false, hold)), isReader: false,
+        hold)
+    } catch {
+      return world.violate("opening at the end: \(error)")
     }
     guard let handle = world.handle(&dice) else { return }
     for key in 0..<Content.keys { await world.look(up: key, in: handle, &dice) }
     do {
       try await handle.store.flush()
-      let listed = try await handle.store.list().count
-      if listed != handle.store.usage.count {
-        world.violate("\(listed) entries are listed, and \(handle.store.usage.count) counted")
+      let listed = try await handle.store.list()
+      if listed.count != handle.store.usage.count {
+        world.violate("\(listed.count) entries are listed, and \(handle.store.usage.count) counted")
       }
+      let bodies = listed.count { $0.contents is FileBody }
+      let files = try FileManager.default.contentsOfDirectory(
+        atPath: world.directory.appendingPathComponent("bodies").path)
+      if files.count != bodies { world.violate("\(files.count) files of bodies are there, and \(bodies) are used") }
     } catch {
       world.violate("at the end: \(error)")
     }
-    let usage = handle.store.usage
     await world.close(handle)
-    let onDisk = Self.entryBytes(world.directory)
-    let counted = usage.bytes - Int64(usage.count) * 256
-    if onDisk != counted { world.violate("\(onDisk) bytes of entries are on the disk, and \(counted) counted") }
     world.state.withLock { $0.handles = [] }
   }
 
@@ -148,18 +142,5 @@ struct Schedule {
       }
       await Task.yield()
     }
-  }
-
-  private static func entryBytes(_ directory: URL) -> Int64 {
-    let entries = directory.appendingPathComponent("entries")
-    var bytes: Int64 = 0
-    for folder in (try? FileManager.default.contentsOfDirectory(atPath: entries.path)) ?? [] {
-      let folder = entries.appendingPathComponent(folder)
-      for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(file).path)
-        bytes += (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-      }
-    }
-    return bytes
   }
 }

@@ -60,6 +60,8 @@ extension World {
         }
         seen.append(History.Seen(head: head, length: Int(entry.bodyLength), body: body))
       }
+      // What reads without locks gives up when a writer comes.
+      let isOpen = !handle.isReader || (handle.store as? DiskStore)?.isOpen ?? true
       state.withLock { state in
         let now = state.marks[handle.number] ?? Marks()
         if let closed = now.closed, closed < start, !entries.isEmpty {
@@ -69,8 +71,8 @@ extension World {
           "\(handle.name) has \(seen.map { "\($0.head.version)[\($0.length)]" }) under \(key), from \(start) to \(end)")
         state.history.check(
           History.Look(
-            key: key, incarnation: handle.incarnation, start: start, isReader: handle.isReader,
-            isWhole: now.isWhole && !isSmall,
+            key: key, incarnation: handle.incarnation, start: start, handle: handle.number,
+            isWhole: now.isWhole && !isSmall && isOpen,
             who: handle.name), seen)
       }
       return entries
@@ -95,7 +97,7 @@ extension World {
         state.withLock { state in
           state.history.check(
             History.Look(
-              key: head.key, incarnation: handle.incarnation, start: start, isReader: handle.isReader, isWhole: false,
+              key: head.key, incarnation: handle.incarnation, start: start, handle: handle.number, isWhole: false,
               who: handle.name),
             [History.Seen(head: head, length: Int(entry.bodyLength))])
         }
@@ -123,18 +125,18 @@ extension World {
     let size = length(&dice)
     let version = state.withLock { state in
       let version = state.history.begin(key: key, incarnation: handle.incarnation)
-      state.history.publish(version, length: size)
+      state.history.publish(version, length: size, by: handle.number)
       state.history.leave(versions)
       state.history.note("\(handle.name) puts \(version)[\(size)] under \(key) for \(versions)")
       return version
     }
     do {
-      let entry = try handle.store.put(
+      let entry = try await handle.store.put(
         Content.draft(.init(key: key, version: version, length: size), replacing: old.map(\.id)),
         body: Content.body(version, size))
       state.withLock { state in
-        state.history.published(version, length: size, entry.id)
-        state.history.left(versions)
+        state.history.published(version, length: size, entry.id, by: handle.number)
+        state.history.left(versions, by: handle.number)
       }
     } catch {
       state.withLock { $0.history.doubt(version) }
@@ -206,13 +208,13 @@ extension World {
         let isLast = choice > 5
         let head = Content.Head(key: writer.key, version: writer.version, length: start)
         state.withLock { state in
-          state.history.publish(writer.version, length: start)
+          state.history.publish(writer.version, length: start, by: handle.number)
           state.history.note(
             "\(handle.name) \(isLast ? "commits" : "checkpoints") \(writer.version)[\(start)] under \(writer.key)")
         }
         let entry =
           try await isLast ? writer.writer.commit(Content.draft(head)) : writer.writer.checkpoint(Content.draft(head))
-        state.withLock { $0.history.published(writer.version, length: start, entry.id) }
+        state.withLock { $0.history.published(writer.version, length: start, entry.id, by: handle.number) }
         if isClosed { violate("a writer of \(handle.name), which was closed, stored something") }
         if !isLast { giveBack(writer) }
       case 8:
@@ -230,7 +232,11 @@ extension World {
         let isLeaving = state.history.values[writer.version]?.leaving != nil
         return isLeaving
       }
-      judge(error, "writing version \(writer.version)", handle, expected: wasRemoved || isSmall ? [.notWritten] : [])
+      // Another store may have gone on with it.
+      let isShared = state.withLock { $0.handles.count > 1 }
+      judge(
+        error, "writing version \(writer.version)", handle,
+        expected: wasRemoved || isSmall || isShared ? [.notWritten] : [])
     }
   }
 
@@ -246,12 +252,12 @@ extension World {
       state.history.note("\(handle.name) removes \(versions)")
     }
     handle.store.remove(entries.map(\.id))
-    if marks(handle.number).isWhole { state.withLock { $0.history.left(versions) } }
+    if marks(handle.number).isWhole { state.withLock { $0.history.left(versions, by: handle.number) } }
   }
 
   private func clear(_ dice: inout Dice) async {
     guard let handle = handle(&dice, where: { handle, _ in !handle.isReader }) else { return }
-    let doomed = state.withLock { $0.history.beginClear(handle.incarnation) }
+    let doomed = state.withLock { $0.history.beginClear(handle.incarnation, by: handle.number) }
     note("\(handle.name) removes everything: \(doomed)")
     var isDone = false
     do {
@@ -260,7 +266,7 @@ extension World {
     } catch {
       judge(error, "removing everything", handle)
     }
-    state.withLock { [isDone] in $0.history.endClear(doomed, isDone) }
+    state.withLock { [isDone] in $0.history.endClear(doomed, isDone, by: handle.number) }
   }
 
   func flush(_ dice: inout Dice) async {
@@ -272,7 +278,9 @@ extension World {
     let start = state.withLock { $0.history.tick() }
     do {
       try await handle.store.flush()
-      if marks(handle.number).isWhole { state.withLock { $0.history.flushed(handle.incarnation, since: start) } }
+      if marks(handle.number).isWhole {
+        state.withLock { $0.history.flushed(handle.incarnation, since: start, by: handle.number) }
+      }
     } catch {
       judge(error, "flushing", handle)
     }
@@ -285,7 +293,7 @@ extension World {
       for count in 0..<1100 {
         let details = EntryDetails(url: "passing", stored: Date(timeIntervalSince1970: 0))
         let draft = EntryDraft(key: Content.passing, head: [], details: details)
-        handle.store.remove([try handle.store.put(draft, body: Data()).id])
+        handle.store.remove([try await handle.store.put(draft, body: Data()).id])
         if count % 100 == 99 { await flush(handle) }
       }
     } catch {

@@ -30,7 +30,7 @@ final class World: Sendable {
     var isWhole: Bool { leaving == nil && orphaned == nil }
   }
 
-  /// What a store holds as long as it may keep others out: gone only when its lock is.
+  /// What a store holds as long as it is there.
   final class Hold: Sendable {}
 
   struct Writer {
@@ -45,31 +45,14 @@ final class World: Sendable {
     var incarnation = 0
     var handles: [Handle] = []
     var marks: [Int: Marks] = [:]
-    /// Stores that were released without being closed: their owners may keep others out.
+    /// Stores that were released without being closed.
     var departing: [Weak] = []
-    /// How many openings have begun, and how many have ended.
-    var openings = (begun: 0, ended: 0)
     var writers: [Int: Writer] = [:]
     var lastWriter = 0
     /// Whether somebody opens, removes or replaces the directory just now, and whether it is one of the latter.
     var isBusy = false
     var isMoving = false
     var lines = 0
-
-    /// The stores that write to the directory that is there now, and have done so since they were opened.
-    var owners: Set<Int> {
-      Set(handles.lazy.filter { [self] in isOwner($0) && marks[$0.number]!.isWhole }.map(\.number))
-    }
-
-    /// Whether somebody may keep others out.
-    var mayBeTaken: Bool {
-      mutating get {
-        departing.removeAll { $0.hold == nil }
-        return !departing.isEmpty || handles.contains { isOwner($0) && marks[$0.number]!.closed == nil }
-      }
-    }
-
-    private func isOwner(_ handle: Handle) -> Bool { !handle.isReader && handle.incarnation == incarnation }
   }
 
   struct Weak: Sendable {
@@ -96,8 +79,7 @@ final class World: Sendable {
 
   func options(_ dice: inout Dice, isReader: Bool, _ hold: Hold) -> DiskStore.Options {
     var options = DiskStore.Options(
-      limits: limits, memory: dice.chance(50) ? 0 : 1 << 20, compressesText: dice.chance(20),
-      whenLocked: isReader ? .readOnly : .fail,
+      limits: limits, memory: dice.chance(50) ? 0 : 1 << 20, compressesText: dice.chance(20), isReadOnly: isReader,
       logger: Logger(label: "overlap") { _ in LineCounter(world: self, hold: hold) })
     if !isReader { options.system = FailingSystem { [brake] call in brake.pass(call) } }
     return options

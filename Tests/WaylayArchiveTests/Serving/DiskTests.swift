@@ -99,19 +99,22 @@ struct DiskTests {
     await origin.stop()
   }
 
-  @Test("an archive of a directory that somebody else writes to fails clearly, and its requests go through")
-  func locked() async throws {
+  @Test("an archive of a directory that another process writes to answers what that one stores, and stores too")
+  func shared() async throws {
     let origin = try await TestOrigin.start()
     let wall = Wall()
+    for path in ["/a", "/b"] { origin.reply(to: path, with: numbered([("Cache-Control", "max-age=10")])) }
     try await withDirectory { directory in
-      let owner = try DiskStore(at: directory)
-      let second = Site(origin, ArchiveCache(at: directory), wall: wall)
-      let error = await failure { try await second.archive.waitUntilOpen() }
-      #expect((error as? ArchiveError)?.code == .locked)
-      #expect(try await second.get("/hello").text == "hello")
-      second.session.invalidateAndCancel()
-      second.registry.invalidate()
-      await owner.close()
+      let other = ArchiveCache(store: try DiskStore(at: directory)) { $0.now = { wall.now } }
+      let (first, second) = (
+        Site(origin, other, wall: wall), Site(origin, ArchiveCache(at: directory) { $0.now = { wall.now } }, wall: wall)
+      )
+      for site in [first, second] { try await site.get("/a") }
+      for site in [second, first] { try await site.get("/b") }
+      for path in ["/a", "/b"] { #expect(origin.requests(to: path).count == 1) }
+      for site in [first, second] { await site.end() }
+      await second.archive.close()
+      await other.close()
     }
     await origin.stop()
   }

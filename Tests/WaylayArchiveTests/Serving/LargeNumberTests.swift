@@ -133,15 +133,15 @@ struct LargeNumberTests {
   @Test(
     "limits of any size are kept, and take any share of themselves",
     arguments: [0, 1, 2, .nan, .infinity, -1, 0.999999999, 1e300])
-  func limits(_ evictionTarget: Double) throws {
+  func limits(_ evictionTarget: Double) async throws {
     for (bytes, count) in [(Int64.max, Int.max), (.max, 1), (4096, .max), (.min, .min), (0, 0)] {
       var limits = StoreLimits(bytes: bytes, count: count, entryBytes: .max, evictionTarget: evictionTarget)
       let store = MemoryStore(limits: limits)
-      for number in 0..<10 { _ = try? store.put(.sample("\(number)"), body: Data(count: 1000)) }
+      for number in 0..<10 { _ = try? await store.put(.sample("\(number)"), body: Data(count: 1000)) }
       #expect(store.usage.count <= max(0, count))
       limits.evictionTarget = evictionTarget
       let other = MemoryStore(limits: limits)
-      for number in 0..<10 { _ = try? other.put(.sample("\(number)"), body: Data(count: 1000)) }
+      for number in 0..<10 { _ = try? await other.put(.sample("\(number)"), body: Data(count: 1000)) }
       #expect(other.usage.count <= max(0, count))
     }
   }

@@ -65,7 +65,8 @@ struct LateAnswerTests {
   @Test("nor the beginning of a large body that was under way", arguments: [true, false])
   func removedWithinBody(isOnDisk: Bool) async throws {
     let directory = TemporaryDirectory()
-    let archive = isOnDisk ? ArchiveCache(.disk(at: directory.url, options: .init(logger: .silent))) : ArchiveCache()
+    let archive =
+      isOnDisk ? ArchiveCache(.disk(at: directory.url, options: DiskStore.Options(logger: .silent))) : ArchiveCache()
     let events = archive.events()
     let (chunks, source) = AsyncStream.makeStream(of: Data.self)
     let script = ScriptedNext { request in

@@ -43,7 +43,9 @@ struct LookingTests {
     let directory = TemporaryDirectory()
     let isFailing = Locked(false)
     var options = DiskStore.Options(memory: 0, logger: .silent)
-    options.system = FailingSystem { call in call == .open && isFailing.withLock { $0 } ? .error(EMFILE) : nil }
+    options.disk = FailingSystem { call in
+      [.open, .sharedMemory].contains(call) && isFailing.withLock { $0 } ? .error(EMFILE) : nil
+    }
     let archive = ArchiveCache(.disk(at: directory.url, options: options))
     let script = ScriptedNext()
     script.answers("a", [.cacheControl: "max-age=1000"])

@@ -43,14 +43,14 @@ struct OverLimitTests {
     let directory = TemporaryDirectory()
     try directory.write(Data("mine".utf8), "notes.txt")
     let lines = Locked<[String]>([])
-    let archive = ArchiveCache(.disk(at: directory.url, options: .init(logger: .keeping(lines))))
+    let archive = ArchiveCache(.disk(at: directory.url, options: DiskStore.Options(logger: .keeping(lines))))
     let error = await failure { try await archive.waitUntilOpen() }
     #expect((error as? ArchiveError)?.code == .foreignFormat)
     #expect(lines.withLock { $0.count { $0.contains("could not be opened") } } == 1)
     archive.invalidate()
     // A logger of the archive's own has it alone.
     let own = Locked<[String]>([])
-    let other = ArchiveCache(.disk(at: directory.url, options: .init(logger: .keeping(lines)))) {
+    let other = ArchiveCache(.disk(at: directory.url, options: DiskStore.Options(logger: .keeping(lines)))) {
       $0.logger = .keeping(own)
     }
     _ = await failure { try await other.waitUntilOpen() }

@@ -20,7 +20,7 @@ struct RecordCacheTests {
         of: response, to: CacheRequest(method: "GET", url: URL(string: "http://a.test/")))
     else { throw URLError(.unknown) }
     return StoredEntry(
-      id: EntryID(number: number), key: ArchiveKey("\(number)"), head: record.encoded(),
+      id: EntryID(number: number, hash: 0), key: ArchiveKey("\(number)"), head: record.encoded(),
       details: EntryDetails(url: "http://a.test/", stored: now.date), storedBytes: 0, contents: MemoryBody(data: Data())
     )
   }

@@ -15,10 +15,10 @@ struct WrittenTests {
   func prefetch() async throws {
     let origin = try await TestOrigin.start()
     origin.reply(to: "/page") { _ in Reply(200, [("Cache-Control", "max-age=1000")], .whole(.noise(500))) }
-    let room = Locked(20)
+    let room = Locked(200)
     var options = DiskStore.Options(logger: .silent)
-    options.system = FailingSystem { call in
-      guard call == .create else { return nil }
+    options.disk = FailingSystem { call in
+      guard call == .write else { return nil }
       return room.withLock { room in
         room -= 1
         return room < 0 ? .error(ENOSPC) : nil
@@ -28,31 +28,29 @@ struct WrittenTests {
     let registry = InterceptorRegistry { archive }
     let requests = (0..<60).map { URLRequest(url: origin.url("/page?\($0)")) }
     let result = try await archive.prefetch(requests, through: registry)
+    // Old ones may have gone for new ones.
     let there = try await archive.usage.count
-    #expect(result.stored == there && there < 60)
-    #expect(result.failures.count == 60 - there)
-    #expect(archive.counters.stored == there)
+    #expect(there <= result.stored && result.stored < 60)
+    #expect(result.failures.count == 60 - result.stored)
     registry.invalidate()
     await archive.close()
     await origin.stop()
   }
 
-  @Test("a flush throws once after an entry or a head was given up, and then no more", arguments: [true, false])
-  func flush(isHead: Bool) async throws {
+  @Test("a flush throws once after a head was given up, and then no more")
+  func flush() async throws {
     let isFull = Locked(false)
     var options = DiskStore.Options(memory: 0, logger: .silent)
-    options.system = FailingSystem { call in call == .create && isFull.withLock { $0 } ? .error(ENOSPC) : nil }
+    options.disk = FailingSystem { call in call == .write && isFull.withLock { $0 } ? .error(ENOSPC) : nil }
     let store = try directory.store(options)
-    let entry = try store.put(.sample("old"), body: .noise(100))
+    let entry = try await store.put(.sample("old"), body: .noise(100))
     try await store.flush()
     isFull.withLock { $0 = true }
-    if isHead {
-      try store.update(entry, head: [1], details: entry.details)
-    } else {
-      try store.put(.sample("new"), body: .noise(100))
-    }
+    try store.update(entry, head: [1], details: entry.details)
+    await #expect(throws: ArchiveError.self) { try await store.put(.sample("new"), body: .noise(100)) }
     let error = await #expect(throws: ArchiveError.self) { try await store.flush() }
     #expect(error?.code == .notWritten)
+    isFull.withLock { $0 = false }
     try await store.flush()
     await store.close()
   }
@@ -62,20 +60,19 @@ struct WrittenTests {
     let isFull = Locked(false)
     var options = DiskStore.Options(
       limits: StoreLimits(bytes: 1 << 20, entryBytes: 1 << 20), memory: 0, logger: .silent)
-    options.system = FailingSystem { call in call == .create && isFull.withLock { $0 } ? .error(ENOSPC) : nil }
+    options.disk = FailingSystem { call in call == .write && isFull.withLock { $0 } ? .error(ENOSPC) : nil }
     let store = try directory.store(options)
     let old = try await store.write(.sample("a"), .noise(100), by: 100)
     isFull.withLock { $0 = true }
-    let lost = try store.put(.sample("a", replacing: [old.id]), body: .noise(100, seed: 2))
-    // One that takes the place of that before it is written, too.
-    _ = try? store.put(.sample("a", replacing: [lost.id]), body: .noise(100, seed: 3))
-    await #expect(throws: ArchiveError.self) { try await store.flush() }
+    await #expect(throws: ArchiveError.self) {
+      try await store.put(.sample("a", replacing: [old.id]), body: .noise(100, seed: 2))
+    }
     #expect(try await store.bodies("a") == [.noise(100)])
     // Nor does one that there is no room for.
     isFull.withLock { $0 = false }
     let kept = try #require(try await store.entries(for: ArchiveKey("a")).first)
-    let error = #expect(throws: ArchiveError.self) {
-      try store.put(.sample("a", replacing: [kept.id]), body: .noise(1 << 20))
+    let error = await #expect(throws: ArchiveError.self) {
+      try await store.put(.sample("a", replacing: [kept.id]), body: .noise((1 << 20) + 1))
     }
     #expect(error?.code == .storeFull || error?.code == .entryTooLarge)
     try await store.flush()
@@ -104,7 +101,7 @@ struct WrittenTests {
     let origin = try await TestOrigin.start()
     let body = Data.noise(700_000)
     origin.reply(to: "/file") { _ in Reply(200, [("Cache-Control", "max-age=1000")], .whole(body)) }
-    let archive = ArchiveCache(.disk(at: directory.url, options: .init(memory: 0, logger: .silent)))
+    let archive = ArchiveCache(.disk(at: directory.url, options: DiskStore.Options(memory: 0, logger: .silent)))
     let registry = InterceptorRegistry { archive }
     let request = URLRequest(url: origin.url("/file"))
     let (first, _) = try await registry.data(for: request)
@@ -150,13 +147,17 @@ struct WrittenTests {
       options.encryptionKey = { StoreKind.key }
       let store = try directory.store(options)
       let digest = store.digest(Array("Bearer ada".utf8))
-      try store.put(.sample("a"), body: .noise(10))
+      try await store.put(.sample("a"), body: .noise(10))
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")
       defer { try? FileManager.default.removeItem(at: file) }
       try await store.export(to: file, encryptionKey: StoreKind.key)
       await store.close()
       // Any 32 bytes that lie in clear, taken for the key of the digests.
-      for bytes in [[UInt8](directory.contents("waylay-archive")), [UInt8](try Data(contentsOf: file).prefix(400))] {
+      var identity: [UInt8] = []
+      let index = try Database(directory.url.appendingPathComponent("index.sqlite").path, .readOnly)
+      try index.run("SELECT value FROM meta WHERE name='identity'") { identity = $0.bytes(0) }
+      index.close()
+      for bytes in [identity, [UInt8](try Data(contentsOf: file).prefix(400))] {
         for start in 0...max(0, bytes.count - 32) {
           let guess = MemoryStore(secret: Array(bytes[start..<min(start + 32, bytes.count)]))
           #expect(guess.digest(Array("Bearer ada".utf8)) != digest)
@@ -181,7 +182,6 @@ private struct Counting: SystemCalls {
 
   init(_ bytes: Locked<Int>) { self.bytes = bytes }
 
-  var user: UInt32 { system.user }
   func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32 {
     try system.open(name, in: directory, flags: flags, mode: mode)
   }
@@ -203,6 +203,7 @@ private struct Counting: SystemCalls {
   func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError) {
     try system.synchronize(file, isDirectory: isDirectory)
   }
+  func synchronizeAll(_ file: Int32) throws(SystemError) { try system.synchronizeAll(file) }
   func lock(_ file: Int32) throws(SystemError) { try system.lock(file) }
   func unlock(_ file: Int32) { system.unlock(file) }
   func names(in directory: Int32) throws(SystemError) -> [String] { try system.names(in: directory) }

@@ -11,9 +11,9 @@
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")
 
     private func fill(_ store: any ArchiveStore) async throws {
-      try store.put(.sample("a", partition: "alice", tags: ["t"], isPinned: true), body: .noise(100))
-      try store.put(.sample("b", head: "one"), body: .noise(0))
-      try store.put(.sample("b", head: "two"), body: .noise(3))
+      try await store.put(.sample("a", partition: "alice", tags: ["t"], isPinned: true), body: .noise(100))
+      try await store.put(.sample("b", head: "one"), body: .noise(0))
+      try await store.put(.sample("b", head: "two"), body: .noise(3))
       try await store.write(.sample("c"), .noise(700_000), by: 50_000)
     }
 
@@ -27,7 +27,7 @@
       let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber)
       #expect(size.intValue == 0o600)
       let target = MemoryStore()
-      try target.put(.sample("b", head: "in the way"), body: .noise(1))
+      try await target.put(.sample("b", head: "in the way"), body: .noise(1))
       let imported = try await target.importEntries(from: file, encryptionKey: key)
       #expect(imported == 4)
       for store in [source, target] as [any ArchiveStore] {
@@ -40,7 +40,9 @@
       }
       // Digests go along with an archive that is restored, and only with that.
       let elsewhere = TemporaryDirectory()
-      let restored = try await ArchiveCache.Storage.disk(at: elsewhere.url, options: .init(logger: .silent)).restored(
+      let restored = try await ArchiveCache.Storage.disk(
+        at: elsewhere.url, options: DiskStore.Options(logger: .silent)
+      ).restored(
         from: file, encryptionKey: key)
       #expect(restored.usage.count == 4)
       #expect(restored.digest([1, 2, 3]) == source.digest([1, 2, 3]))
@@ -49,7 +51,7 @@
       let other = TemporaryDirectory()
       await (try other.store()).close()
       let occupied = await #expect(throws: ArchiveError.self) {
-        _ = try await ArchiveCache.Storage.disk(at: other.url, options: .init(logger: .silent)).restored(
+        _ = try await ArchiveCache.Storage.disk(at: other.url, options: DiskStore.Options(logger: .silent)).restored(
           from: file, encryptionKey: key)
       }
       #expect(occupied?.code == .directoryUnusable)
@@ -97,6 +99,22 @@
         try await store.importEntries(from: file.appendingPathComponent("none"))
       }
       #expect(missing?.code == .unreadable)
+    }
+
+    @Test("damaged, leaves nothing in the directory that it is restored to")
+    func restored() async throws {
+      let store = MemoryStore()
+      for number in 0..<5 { try await store.put(.sample("\(number)"), body: .noise(1000)) }
+      defer { try? FileManager.default.removeItem(at: file) }
+      try await store.export(to: file)
+      var bytes = try Data(contentsOf: file)
+      bytes[bytes.count - 100] ^= 1
+      try bytes.write(to: file)
+      let error = await #expect(throws: ArchiveError.self) {
+        _ = try await ArchiveCache.restore(from: file, to: .disk(at: directory.url))
+      }
+      #expect(error?.code == .unreadable)
+      #expect(!FileManager.default.fileExists(atPath: directory.url.path))
     }
   }
 #endif

@@ -15,7 +15,7 @@ struct RemovalTests {
       let directory = TemporaryDirectory()
       let store = try kind.make(directory)
       for (name, time) in [("a", 100.0), ("b", 200.0), ("c", 300.0)] {
-        try store.put(.sample(name, stored: time), body: Data(name.utf8))
+        try await store.put(.sample(name, stored: time), body: Data(name.utf8))
       }
       let time = Date(timeIntervalSince1970: 200)
       #expect(try await store.removeAll(isAfter ? .stored(after: time) : .stored(before: time)) == 3 - rest.count)
@@ -27,7 +27,9 @@ struct RemovalTests {
   @Test("by a URL, and not its neighbours", arguments: StoreKind.allCases)
   func url(kind: StoreKind) async throws {
     let store = try kind.make(directory)
-    for name in ["news", "news/1", "newspaper", "news?page=2"] { try store.put(.sample(name), body: Data(name.utf8)) }
+    for name in ["news", "news/1", "newspaper", "news?page=2"] {
+      try await store.put(.sample(name), body: Data(name.utf8))
+    }
     let url = try #require(URL(string: "HTTPS://user:pl4nted@Example.com:443/news#top"))
     #expect(try await store.removeAll(.url(url)) == 1)
     #expect(

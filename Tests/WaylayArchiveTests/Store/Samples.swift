@@ -1,9 +1,16 @@
 import Foundation
 import Logging
+import StoreFaults
 import TestSupport
 import WaylayCore
 
 @testable import WaylayArchive
+
+extension ArchiveKey {
+  init(_ text: String, partition: ArchivePartition = .shared) {
+    self.init(bytes: Array(text.utf8), partition: partition)
+  }
+}
 
 extension EntryDraft {
   /// A draft whose parts all come from one word.
@@ -41,8 +48,11 @@ extension Data {
 final class TemporaryDirectory: Sendable {
   let url: URL
 
-  init() {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent(
+  /// - Parameter inMemory: Whether it is in memory where the system has such a place, for what opens thousands of archives.
+  init(inMemory: Bool = false) {
+    let shared = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
+    let isShared = inMemory && FileManager.default.isWritableFile(atPath: shared.path)
+    url = (isShared ? shared : FileManager.default.temporaryDirectory).appendingPathComponent(
       "waylay-store-\(UUID().uuidString)", isDirectory: true)
   }
 
@@ -59,10 +69,8 @@ final class TemporaryDirectory: Sendable {
     }.sorted()
   }
 
-  /// The bytes of all files of entries.
-  var entryBytes: Int64 {
-    files.filter { $0.hasPrefix("entries/") }.reduce(0) { $0 + Int64(contents($1).count) }
-  }
+  /// The files of bodies.
+  var bodies: [String] { files.filter { $0.hasPrefix("bodies/") } }
 
   func contents(_ path: String) -> Data {
     (try? Data(contentsOf: url.appendingPathComponent(path))) ?? Data()
@@ -79,6 +87,26 @@ final class TemporaryDirectory: Sendable {
   }
 }
 
+extension DiskStore.Options {
+  /// What all files are on, SQLite's too.
+  var disk: any SystemCalls {
+    get { system }
+    set { (system, vfs) = (newValue, TestVFS.name(for: newValue)) }
+  }
+}
+
+extension DiskStore {
+  /// Waits until nothing is done in the background any more; `false` when there is always something.
+  func settle() async -> Bool {
+    for _ in 0..<100 {
+      await bodies.pool.settle()
+      await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+      if state.withLock({ !$0.isWriting && $0.jobs.isEmpty }) { return true }
+    }
+    return false
+  }
+}
+
 extension Logger {
   static var silent: Logger { .recording() }
 
@@ -89,6 +117,8 @@ extension Logger {
 }
 
 extension ArchiveStore {
+  func makeWriter(for key: ArchiveKey) throws -> any EntryWriter { try makeWriter(for: key, length: nil) }
+
   /// The bodies under a key, oldest first.
   func bodies(_ key: String, partition: ArchivePartition = .shared) async throws -> [Data] {
     var bodies: [Data] = []
@@ -96,6 +126,12 @@ extension ArchiveStore {
       bodies.append(try await entry.body().collect(upTo: 1 << 30))
     }
     return bodies
+  }
+
+  /// Writes an entry at once.
+  @discardableResult
+  func put(_ draft: EntryDraft, body: Data) async throws -> StoredEntry {
+    try await write(draft, body, by: max(body.count, 1))
   }
 
   /// Writes an entry piece by piece.

@@ -2,8 +2,7 @@
 /// for.
 ///
 /// Measured against the keyed digest of the module (HMAC-SHA256 by swift-crypto, release): 3.2 µs against 37 µs for 64
-/// KiB of a body, 13 ns against 550 ns for a record of the log, of which an opening reads as many as there are
-/// entries.
+/// KiB of a body.
 enum Checksum {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -16,24 +15,22 @@ enum Checksum {
   static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     let count = bytes.count
     var position = 0
-    var hash: UInt64
+    var hash = seed &+ prime5
     if count >= 32 {
       var (a, b, c, d) = (seed &+ prime1 &+ prime2, seed &+ prime2, seed, seed &- prime1)
       while count - position >= 32 {
-        a = round(a, word(bytes, position))
-        b = round(b, word(bytes, position + 8))
-        c = round(c, word(bytes, position + 16))
-        d = round(d, word(bytes, position + 24))
+        a = round(a, bytes.word(at: position))
+        b = round(b, bytes.word(at: position + 8))
+        c = round(c, bytes.word(at: position + 16))
+        d = round(d, bytes.word(at: position + 24))
         position += 32
       }
       hash = rotated(a, 1) &+ rotated(b, 7) &+ rotated(c, 12) &+ rotated(d, 18)
-      hash = merged(merged(merged(merged(hash, a), b), c), d)
-    } else {
-      hash = seed &+ prime5
+      for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* prime1 &+ prime4 }
     }
     hash = hash &+ UInt64(count)
     while count - position >= 8 {
-      hash = rotated(hash ^ round(0, word(bytes, position)), 27) &* prime1 &+ prime4
+      hash = rotated(hash ^ round(0, bytes.word(at: position)), 27) &* prime1 &+ prime4
       position += 8
     }
     if count - position >= 4 {
@@ -41,10 +38,7 @@ enum Checksum {
       hash = rotated(hash ^ (half &* prime1), 23) &* prime2 &+ prime3
       position += 4
     }
-    while position < count {
-      hash = rotated(hash ^ (UInt64(bytes[position]) &* prime5), 11) &* prime1
-      position += 1
-    }
+    for byte in bytes[position...] { hash = rotated(hash ^ (UInt64(byte) &* prime5), 11) &* prime1 }
     hash = (hash ^ (hash >> 33)) &* prime2
     hash = (hash ^ (hash >> 29)) &* prime3
     return hash ^ (hash >> 32)
@@ -58,19 +52,11 @@ enum Checksum {
     (first &* prime1) ^ rotated(second &* prime2, 31)
   }
 
-  @inline(__always) private static func word(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-  }
-
   @inline(__always) private static func rotated(_ word: UInt64, _ count: UInt64) -> UInt64 {
     word << count | word >> (64 - count)
   }
 
   @inline(__always) private static func round(_ state: UInt64, _ word: UInt64) -> UInt64 {
     rotated(state &+ (word &* prime2), 31) &* prime1
-  }
-
-  @inline(__always) private static func merged(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
-    (hash ^ round(0, lane)) &* prime1 &+ prime4
   }
 }

@@ -1,5 +1,4 @@
-// Encryption is swift-crypto's, which on Linux compiles BoringSSL: a package that turns the trait `Cryptography` off
-// has neither. Then nobody can have a key.
+// Encryption is swift-crypto's, which on Linux compiles BoringSSL: without the trait `Cryptography` there is neither.
 #if Cryptography
   public import Crypto
   import Foundation
@@ -55,11 +54,9 @@
 #else
   import Foundation
 
-  /// What an app encrypts an archive with: nothing, because the trait `Cryptography` of this package is not enabled, and
-  /// nobody can make one.
-  public struct EncryptionKey: Sendable {
-    private init() {}
-
+  /// What an app encrypts an archive with: there is none, because the trait `Cryptography` of this package is not
+  /// enabled.
+  public enum EncryptionKey: Sendable {
     func longEnough() throws(ArchiveError) -> EncryptionKey { self }
   }
 
@@ -71,52 +68,34 @@
     ) -> ArchiveCache.Storage { .memory }
   }
 
-  /// What cannot be made without a key, and keeps nothing in clear even so.
-  struct Cipher: Sendable {
+  /// What cannot be made without a key.
+  enum Cipher: Sendable {
     static let overhead = 0
 
-    init(_ key: EncryptionKey, archive: [UInt8]) {}
+    init(_ key: EncryptionKey, archive: [UInt8]) { switch key {} }
 
-    var fingerprint: [UInt8] { [] }
-    var digestKey: [UInt8] { [] }
+    var fingerprint: [UInt8] { switch self {} }
+    var digestKey: [UInt8] { switch self {} }
 
-    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data {
-      throw ArchiveError(
-        .invalidKey, "this build has no encryption: enable the trait Cryptography of the package waylay.")
-    }
-
-    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { nil }
+    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { switch self {} }
+    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { switch self {} }
   }
 #endif
 
-#if Cryptography
-  /// HMAC (RFC 2104) with SHA-256 under one key, whose blocks are hashed once and not for each digest.
-  struct KeyedDigest: Sendable {
-    private let prepared: HMAC<SHA256>
-
-    init(key: [UInt8]) { prepared = HMAC(key: SymmetricKey(data: key)) }
-
-    func of(_ bytes: [UInt8]) -> [UInt8] {
-      var digest = prepared
-      digest.update(data: bytes)
-      return digest.finalize().withUnsafeBytes { Array($0) }
-    }
+extension ArchiveStore {
+  /// Returns a digest under the store's secret key (HMAC, RFC 2104, with SHA-256), which identifies a value without
+  /// storing it.
+  package func digest(_ bytes: [UInt8]) -> [UInt8] {
+    // At most a block of SHA-256.
+    let key = secretBytes + [UInt8](repeating: 0, count: max(0, 64 - secretBytes.count))
+    return sha256(key.map { $0 ^ 0x5C } + sha256(key.map { $0 ^ 0x36 } + bytes))
   }
-#else
-  /// HMAC (RFC 2104) with SHA-256 under one key, without swift-crypto: the same digests, so that an archive can be read
-  /// by either build.
-  struct KeyedDigest: Sendable {
-    private let inner: [UInt8]
-    private let outer: [UInt8]
+}
 
-    /// - Parameter key: At most 64 bytes, a block of SHA-256.
-    init(key: [UInt8]) {
-      let padded = key + [UInt8](repeating: 0, count: max(0, 64 - key.count))
-      (inner, outer) = (padded.map { $0 ^ 0x36 }, padded.map { $0 ^ 0x5C })
-    }
-
-    func of(_ bytes: [UInt8]) -> [UInt8] {
-      MessageDigest.sha256(bytes: outer + MessageDigest.sha256(bytes: inner + bytes))
-    }
-  }
-#endif
+private func sha256(_ bytes: [UInt8]) -> [UInt8] {
+  #if Cryptography
+    Array(SHA256.hash(data: bytes))
+  #else
+    MessageDigest.sha256(bytes: bytes)
+  #endif
+}

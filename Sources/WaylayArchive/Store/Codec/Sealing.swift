@@ -11,20 +11,11 @@ struct Sealing: Sendable {
     static func head(_ file: UInt64) -> Context { Context(file: file, index: .max) }
 
     var seed: UInt64 { Checksum.seed(file, index) }
-    var bytes: [UInt8] {
-      var sink = ByteSink()
-      sink.put(file)
-      sink.put(index)
-      return sink.bytes
-    }
+    var bytes: [UInt8] { file.bytes + index.bytes }
   }
 
   /// `nil` when nothing is encrypted.
   private let cipher: Cipher?
-
-  var isEncrypting: Bool { cipher != nil }
-  /// The bytes that encryption adds to a piece.
-  var overhead: Int { cipher == nil ? 0 : Cipher.overhead }
 
   init(key: EncryptionKey? = nil, archive: [UInt8] = []) { cipher = key.map { Cipher($0, archive: archive) } }
 
@@ -65,29 +56,19 @@ struct Sealing: Sendable {
   /// Whether a chunk can be one that was written under this sealing: no length of it exceeds what its reader has room
   /// for.
   func canBe(_ chunk: BodyChunk) -> Bool {
-    let most = Int(chunk.plain) + overhead
+    let most = Int(chunk.plain) + (cipher == nil ? 0 : Cipher.overhead)
     return chunk.plain <= UInt32(BodyChunk.size)
       && (chunk.isCompressed ? Int(chunk.stored) < most : Int(chunk.stored) == most)
   }
 
-  /// Whether bytes of a file are the chunk that was written.
-  static func isIntact(_ bytes: UnsafeRawBufferPointer, _ chunk: BodyChunk, _ context: Context) -> Bool {
-    bytes.count == Int(chunk.stored) && Checksum.of(bytes, seed: context.seed) == chunk.check
-  }
-
   /// The chunk as it was given, or `nil` when that is not what is in the file.
   func opened(chunk bytes: Data, _ chunk: BodyChunk, _ context: Context, digest: [UInt8]) -> Data? {
-    guard bytes.withUnsafeBytes({ Self.isIntact($0, chunk, context) }) else { return nil }
-    var plain = bytes
-    if let cipher {
-      guard let opened = cipher.opened(bytes, authenticating: digest + context.bytes) else { return nil }
-      plain = opened
-    }
-    if chunk.isCompressed {
-      guard let inflated = Deflate.inflated(plain, limit: Int(chunk.plain)) else { return nil }
-      plain = inflated
-    }
-    return plain.count == Int(chunk.plain) ? plain : nil
+    let check = bytes.withUnsafeBytes { Checksum.of($0, seed: context.seed) }
+    guard bytes.count == Int(chunk.stored), check == chunk.check else { return nil }
+    var plain: Data? = bytes
+    if let cipher { plain = cipher.opened(bytes, authenticating: digest + context.bytes) }
+    if chunk.isCompressed { plain = plain.flatMap { Deflate.inflated($0, limit: Int(chunk.plain)) } }
+    return plain?.count == Int(chunk.plain) ? plain : nil
   }
 }
 
@@ -113,7 +94,6 @@ struct HeadBlock: Hashable, Sendable {
   var key: ArchiveKey
   var details: EntryDetails
   var head: [UInt8]
-  var hits: UInt32 = 0
   var chunks: [BodyChunk]
 
   var bodyLength: Int64 { chunks.reduce(0) { $0 + Int64($1.plain) } }
@@ -142,14 +122,9 @@ struct HeadBlock: Hashable, Sendable {
     }
     return sink.bytes
   }
+}
 
-  init(key: ArchiveKey, details: EntryDetails, head: [UInt8], chunks: [BodyChunk]) {
-    self.key = key
-    self.details = details
-    self.head = head
-    self.chunks = chunks
-  }
-
+extension HeadBlock {
   /// Reads what ``encoded()`` wrote; `nil` for anything else.
   init?(decoding bytes: ArraySlice<UInt8>) {
     var source = ByteSource(bytes)

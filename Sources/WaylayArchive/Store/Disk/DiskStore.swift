@@ -1,173 +1,137 @@
 import Foundation
 
-/// A store in a directory, whose contents survive the end of the process, even if it is killed.
+/// A store in a directory, whose contents survive the end of the process, even if it is killed, and which several
+/// processes share.
 ///
 /// ```swift
 /// let store = try DiskStore(at: directory, options: .init(limits: StoreLimits(bytes: 1 << 30)))
 /// ```
 ///
-/// The store consists of one log, in which every change is a record with a checksum, and one or two files per
-/// entry, under names that are never reused. The index is in memory: a lookup that finds nothing needs no disk access.
-/// Writing happens in the background; a killed process loses only what had not been written yet, well under a second's
-/// worth. It never leaves an inconsistent entry, because every byte is verified before it is returned.
-///
-/// One store at a time writes to a directory (`flock`); see ``Options/whenLocked``. Only the owner can access the
-/// directory and its files (0700, 0600). Opening reads the log on the caller's thread: some milliseconds for 100
-/// 000 entries.
+/// An index in SQLite has an entry's head, and its body where that is small; a larger body is a file that only grows. One
+/// queue writes, all that waits in one transaction; reads are short. Entries in memory are given out after a look whether
+/// another process has written. Only the owner can access the directory and its files (0700, 0600).
 ///
 /// Do not use it on a network file system, where locks are unreliable.
 package final class DiskStore: ArchiveStore {
-  typealias Job = @Sendable (DiskStore) -> Void
+  /// The largest body that is kept in its entry's row.
+  static let inline: Int64 = 16_384
 
-  let directory: String
   let options: Options
+  let directory: StoreDirectory
   let identity: Identity
-  let hash: SipHash
-  let context: DiskBody.Context
+  let bodies: FileBody.Context
+  let connections: Connections
+  /// The directory, and the file of the index, that this store has opened.
+  let place: (directory: FileStatus.Identity, index: FileStatus)
   let state: Locked<State>
-  /// `nil` when the store is for reading only.
-  let log: StoreLog?
-  let lock: DirectoryLock?
-  private let worker = DispatchQueue(label: "waylay.archive.log")
-  /// Where the disk is waited for, so that the thread of the log never does while there are entries to write.
-  let syncQueue = DispatchQueue(label: "waylay.archive.sync")
-  /// How far a store for reading has read the log, and which; held while it reads what the writer has added.
-  let replayed: Locked<(generation: UInt64, records: UInt64)>
+  /// Its blocks alone use the connection that writes.
+  let queue = DispatchQueue(label: "waylay.archive.writer")
+  let hash: SipHash
   /// The key of its digests.
-  let secretBytes: [UInt8]
-  private let keyed: KeyedDigest
+  package let secretBytes: [UInt8]
+  private let watch: Locked<Watch>
+  private let suspension = Locked<Suspension?>(nil)
+  /// Tells the changes of this store from those of other processes.
+  let writer = Int64.random(in: 1 ... .max)
 
-  var archive: ArchiveDirectory { context.directory }
-  var files: FileSystem { archive.files }
+  var path: String { directory.path }
+  var files: FileSystem { directory.files }
 
   /// Opens the archive in a directory, or creates one if there is none.
   ///
-  /// - Throws: ``ArchiveError`` with `ArchiveError.locked`, `ArchiveError.directoryUnusable`,
-  ///   `ArchiveError.foreignFormat`, `ArchiveError.wrongKey` or `ArchiveError.invalidKey`; errors
-  ///   of the encryption key's closure. In all cases the directory is unchanged.
-  package convenience init(at directory: URL, options: Options = Options()) throws {
-    try self.init(at: directory, options: options, secret: nil)
-  }
-
-  init(at directory: URL, options: Options, secret: [UInt8]?) throws {
-    guard directory.isFileURL else { throw ArchiveError.notAFile(directory, "the directory of an archive") }
-    let opening = try Opening(path: directory.standardizedFileURL.path, options: options, secret: secret)
-    self.directory = opening.path
-    self.options = options
-    identity = opening.identity
+  /// - Parameter secret: The key of the digests of a new archive; `nil` for a new one.
+  /// - Throws: ``ArchiveError`` with `ArchiveError.unavailable`, `.directoryUnusable`, `.foreignFormat`, `.wrongKey` or
+  ///   `.invalidKey`, with the directory unchanged; errors of the encryption key's closure.
+  package init(at directory: URL, options: Options = Options(), secret: [UInt8]? = nil) throws {
+    let opening = try IndexOpening.open(directory, options, secret)
+    (self.options, self.directory, identity) = (options, opening.directory, opening.identity)
+    (connections, place) = (opening.connections, opening.place)
+    bodies = FileBody.Context(directory: opening.directory, sealing: opening.sealing)
     secretBytes = opening.identity.secret(opening.sealing)
-    keyed = KeyedDigest(key: secretBytes)
     hash = SipHash(key: Array(secretBytes.prefix(16)))
-    context = DiskBody.Context(directory: opening.directory, sealing: opening.sealing, pool: IOPool())
-    log = opening.log
-    lock = opening.lock
-    let replay = opening.replay
-    state = Locked(State(opening, limits: options.limits))
-    replayed = Locked((opening.generation, opening.records))
-    if replay.damaged > 0 {
-      options.logger.warning(
-        "\(replay.damaged) damaged records in the log of the archive in \(opening.path) were skipped")
+    watch = Locked(Watch(database: opening.watch))
+    state = Locked(State(limits: options.limits, lastNumber: UInt64(opening.number) << 32, opening.seen))
+    if let damage = opening.damage {
+      options.logger.warning("\(damage)")
+      state.withLock { $0.unheard = [StoreEvent(.damaged, reason: damage)] }
     }
-    if log != nil {
-      for (id, items) in replay.superseded { restore(id, items) }
-      let kept = Set(
-        replay.superseded.values.joined().flatMap { [$0.slot.headFile($0.low), $0.slot.bodyFile($0.low)] })
-      tidy(removing: replay.isClean ? [] : replay.loose.subtracting(kept))
+    // The next load opens it again.
+    suspension.withLock { $0 = Suspension { [weak self] in self?.suspend() } }
+    if !isReadOnly { queue.async { [weak self] in self?.clearAway() } }
+  }
+
+  deinit { finish() }
+
+  /// Writes all that waits, and closes the connections: the next load opens the archive again.
+  func suspend() {
+    queue.sync {
+      writeWaiting()
+      end(as: .lost)
+      finish()
     }
   }
 
-  deinit {
-    // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody
-    // uses.
-    let (isClosed, end) = state.withLock { ($0.life.isClosed, $0.life.isClosed ? nil : $0.end) }
-    if let log, let end { try? log.append(end) }
-    if !isClosed { lock?.release() }
+  /// Closes the connections; not in a child, where that would change the files that the parent has open.
+  func finish() {
+    guard isThisProcess else { return }
+    connections.close()
+    watch.withLock { $0.database.close() }
   }
 
-  /// The current usage of the store.
-  package var usage: StoreUsage { state.withLock { $0.usage } }
+  /// Whether it was opened in this process; a child made by `fork` has none of its threads.
+  var isThisProcess: Bool { getpid() == IndexOpening.process }
 
-  /// Whether the directory is still there, and the store has not been closed.
-  var isOpen: Bool { state.withLock { $0.life.isOpen } }
+  package var isReadOnly: Bool { connections.writer == nil }
 
-  /// Whether this store only reads, because another process writes to the directory or because its options say so.
-  package var isReadOnly: Bool { log == nil }
+  /// Whether entries can be found: it was neither closed nor lost, in this process.
+  var isOpen: Bool { isThisProcess && state.withLock { $0.life == .open } }
 
-  /// Returns a digest under the archive's own key.
-  package func digest(_ bytes: [UInt8]) -> [UInt8] { keyed.of(bytes) }
+  func digest(of key: ArchiveKey) -> UInt64 { hash.digest(key) }
 
-  /// Calls a closure for evictions, refusals and damage.
   package func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
-    state.withLock { $0.reports.observers.append(handler) }
-  }
-}
-
-extension DiskStore {
-  /// Has the thread of the log do something, after what it was given before.
-  func enqueue(_ job: @escaping Job) {
-    state.withLock { $0.work.add(job) }
-    work()
-  }
-
-  /// Has the thread of the log do something, and waits for it.
-  func perform<Value: Sendable>(_ job: @escaping @Sendable (DiskStore) throws -> Value) async throws -> Value {
-    let promise = Promise<Value>()
-    return try await promise.value { enqueue { store in promise.settle(Result { try job(store) }) } }
-  }
-
-  /// Has the thread of the log do what is there to be done; the caller that added a job calls this, not holding the
-  /// lock.
-  func work() {
-    guard state.withLock({ $0.work.starts() }) else { return }
-    worker.async { [self] in
-      while true {
-        let jobs = state.withLock { $0.work.takeAll() }
-        if jobs.isEmpty { break }
-        // Once for all that waits: nothing is written where somebody else may be.
-        if log != nil { _ = isGone() }
-        for (index, job) in jobs.enumerated() {
-          job(self)
-          if index % 64 == 63 { state.withLock { $0.work.taken -= 64 } }
-        }
-        if !state.withLock({ $0.life.isClosed }) { compactIfWorthIt() }
-      }
-      synchronizeSoon()
+    let unheard = state.withLock { state in
+      state.observers.append(handler)
+      defer { state.unheard = [] }
+      return state.unheard
     }
+    for event in unheard { handler(event) }
   }
 
-  /// A loss of power costs about a second; nobody waits for the disk.
-  private func synchronizeSoon() {
-    let isNeeded = state.withLock { state in
-      defer { state.work.isSyncDue = true }
-      return !state.work.isSyncDue && !state.life.isClosed && log != nil
-    }
-    guard isNeeded else { return }
-    syncQueue.asyncAfter(deadline: .now() + 1) { [weak self] in
-      guard let self else { return }
-      let isNeeded = state.withLock { state in
-        state.work.isSyncDue = false
-        return !state.kept.items.isEmpty && state.life.isOpen && state.kept.retry.end <= .now
-      }
-      // Nothing else may ever ask: a directory that was renamed takes everything.
-      if isGone() { return }
-      // What the log says of failures, the caller of flush is told.
-      if isNeeded { enqueue { $0.syncSuperseded() } } else { try? log?.synchronize() }
-    }
+  func report(_ events: [StoreEvent]) { for observer in state.withLock({ $0.observers }) { events.forEach(observer) } }
+
+  /// Throws when nothing can be found any more.
+  func checkLife() throws {
+    guard isThisProcess else { throw ArchiveError.forked }
+    let life = state.withLock { $0.life }
+    if life == .closed { throw ArchiveError.closed }
+    if life == .lost { throw ArchiveError.unusable(path, SystemError("open", code: ENOENT)) }
   }
 
-  /// Tells the observers.
-  func report(_ event: StoreEvent) {
-    let observers = state.withLock { $0.reports.observers }
-    for observer in observers { observer(event) }
+  /// Throws when nothing, or no entry of this size, can be stored.
+  func check(bytes: Int64 = 0) throws {
+    if isReadOnly { throw ArchiveError.readOnly }
+    try checkLife()
+    let most = limits.entryBytes
+    if bytes > most { throw ArchiveError.entryTooLarge(bytes, most) }
+  }
+
+  package var usage: StoreUsage {
+    // Other processes count as well.
+    _ = look()
+    return state.withLock { $0.life == .open ? $0.counted : StoreUsage() }
+  }
+
+  package var limits: StoreLimits {
+    get { state.withLock { $0.limits } }
+    set {
+      state.withLock { $0.limits = newValue }
+      makeRoom()
+    }
   }
 }
 
 extension DiskStore {
   /// The options of a store on disk.
-  ///
-  /// ```swift
-  /// let options = DiskStore.Options(limits: StoreLimits(bytes: 1 << 30), compressesText: true)
-  /// ```
   package struct Options: Sendable {
     /// The limits of the store.
     package var limits: StoreLimits
@@ -176,129 +140,138 @@ extension DiskStore {
     package var memory: Int
     /// Whether to compress textual bodies (zlib) before they are written.
     package var compressesText: Bool
-    /// What to do if another process, or another store in this process, writes to the directory.
-    package var whenLocked: Lock
-    /// Whether the store only reads: it takes no lock, creates no archive, and changes nothing in the directory,
-    /// even while another process uses it. For tools that inspect an app's archive. What another process stores is
-    /// visible as with ``Lock/readOnly``.
-    package var isReadOnly = false
+    /// Whether the store only reads, and creates and changes nothing.
+    package var isReadOnly: Bool
     /// Returns the key for encrypting heads and bodies (AES-GCM); called once, when the store is opened. Without a key,
     /// nothing is encrypted. At least 16 bytes; 32 are usual.
     package var encryptionKey: (@Sendable () throws -> EncryptionKey)?
-    /// Names the folder of a partition. At most 48 letters, digits, hyphens, underscores and dots; for anything else,
-    /// and for `nil`, a keyed digest of the partition is used. A name already used by another partition would mix their
-    /// files, though not their responses.
-    package var folderName: (@Sendable (ArchivePartition) -> String?)?
     /// The logger for failures and damage.
     package var logger: Logger
-    /// The calls to the system, which a test may put its own in the place of.
+    /// The calls to the system for everything but the index, which a test may put its own in the place of.
     package var system: any SystemCalls = PosixCalls()
-    /// How many records in vain a log may have whatever the number of entries, before a shorter one is worth it.
-    package var slack = 1024
+    /// The name of the SQLite VFS of the index; `nil` for the system's.
+    var vfs: String?
 
     /// Makes options.
     package init(
       limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
-      whenLocked: Lock = .fail, encryptionKey: (@Sendable () throws -> EncryptionKey)? = nil,
-      folderName: (@Sendable (ArchivePartition) -> String?)? = nil, logger: Logger? = nil
+      isReadOnly: Bool = false, encryptionKey: (@Sendable () throws -> EncryptionKey)? = nil, logger: Logger? = nil
     ) {
-      self.limits = limits
-      self.memory = memory
-      self.compressesText = compressesText
-      self.whenLocked = whenLocked
-      self.encryptionKey = encryptionKey
-      self.folderName = folderName
+      (self.limits, self.memory, self.compressesText) = (limits, memory, compressesText)
+      (self.isReadOnly, self.encryptionKey) = (isReadOnly, encryptionKey)
       self.logger = logger ?? Logger(label: "waylay.archive.store")
     }
-  }
 
-  /// What to do if the directory is locked by another writer, or not writable.
-  package struct Lock: Hashable, Sendable {
-    let opensForReading: Bool
-
-    /// Fail with `ArchiveError.locked`, or `ArchiveError.directoryUnusable` if permissions are missing.
-    package static let fail = Lock(opensForReading: false)
-    /// Open for reading, and follow what the other process stores, changes and removes. A change is visible at the next
-    /// lookup after it is in the log: after ``DiskStore/flush()``, ``DiskStore/removeAll(_:)`` and
-    /// ``DiskStore/close()`` of the other process, and otherwise moments later.
-    package static let readOnly = Lock(opensForReading: true)
-  }
-
-  /// The limits of the store; see ``ArchiveStore/limits``. A read-only store evicts nothing.
-  package var limits: StoreLimits {
-    get { state.withLock { $0.limits } }
-    set {
-      state.withLock { state in
-        state.limits = newValue
-        if log != nil, !state.life.isClosed, newValue.isExceeded(by: state.usage) { trimLater(in: &state) }
-      }
-      work()
+    /// The names of the options that differ.
+    func differences(_ other: Options, limits: StoreLimits) -> [String] {
+      [
+        ("limits", other.limits == limits), ("memory", other.memory == memory),
+        ("compressesText", other.compressesText == compressesText),
+      ].filter { !$0.1 }.map(\.0)
     }
   }
 
-  /// Evicts until so much more of the disk fits; what is evicted goes from the disk before anything that is written after this
-  /// call.
+  /// The connection that looks for other processes.
+  fileprivate struct Watch {
+    let database: Database
+    /// `PRAGMA data_version` at the last look.
+    var version: Int64?
+    /// When the path of the index was last looked at, in nanoseconds.
+    var checked: UInt64 = 0
+  }
+}
+
+// MARK: Looking for other processes
+
+extension DiskStore {
+  /// How long the directory may be gone before a look sees it, in nanoseconds.
+  private static let checkInterval: UInt64 = 100_000_000
+
+  /// Looks whether another process has written since the last look, and forgets all that it may have changed.
   ///
-  /// Only as much as is needed: the rest of the way to the low-water mark is not the caller's time.
-  func makeRoom(for bytes: Int64, count: Int, in state: inout State) -> Bool {
-    var wanted = state.usage
-    wanted.blocks += bytes
-    wanted.count += count
-    guard state.limits.isExceeded(by: wanted) else { return true }
-    while state.limits.isExceeded(by: wanted) {
-      guard evictOne(in: &state) else { return false }
-      wanted.blocks = state.usage.blocks + bytes
-      wanted.count = state.usage.count + count
+  /// - Returns: Whether the entries in memory may be given out.
+  func look() -> Bool {
+    guard isThisProcess else { return false }
+    let now = DispatchTime.now().uptimeNanoseconds
+    // Held while SQLite compares two numbers in shared memory, and reads one row when they differ: forgotten before
+    // another look may find nothing new.
+    let (isKnown, isDue) = watch.withLock { watch -> (Bool, Bool) in
+      let isDue = connections.mode == .immutable || now &- watch.checked > Self.checkInterval
+      if isDue { watch.checked = now }
+      do {
+        let version = try watch.database.number("PRAGMA data_version")
+        // In this order: the next look finds a change between the two.
+        if version != watch.version { adopt(try Change.Seen(watch.database)) }
+        watch.version = version
+        return (true, isDue)
+      } catch {
+        state.withLock { $0.forget() }
+        return (false, isDue)
+      }
     }
-    trimLater(in: &state)
+    return isDue && isGone() ? false : isKnown
+  }
+
+  /// Forgets all that another process may have changed, where the last change is another store's.
+  func adopt(_ seen: Change.Seen) {
+    state.withLock { state in
+      guard seen.writer != writer, seen.clock > state.clock else { return }
+      state.forget()
+      (state.clock, state.stored) = (seen.clock, seen.totals)
+    }
+  }
+
+  /// Whether the index cannot be used any more: it was closed or lost, or is not at its path.
+  func isGone() -> Bool {
+    do {
+      let status = try directory.status()
+      guard status?.identity == place.index.identity, try !directory.isMoved() else {
+        return end(as: .lost, "its directory is gone or was replaced")
+      }
+      // Changes cannot be followed without locks.
+      if connections.mode == .immutable, try directory.status(of: StoreDirectory.log) != nil || status != place.index {
+        return end(as: .lost, "another process writes to it")
+      }
+      return state.withLock { $0.life == .lost }
+    } catch {
+      // The system cannot say.
+      return false
+    }
+  }
+
+  /// Ends the life of the store: from here on, nothing is found or stored.
+  @discardableResult
+  func end(as life: State.Life, _ reason: String? = nil) -> Bool {
+    let isFirst = state.withLock { state in
+      guard state.life == .open else { return false }
+      state.life = life
+      state.forgetAll()
+      return true
+    }
+    if isFirst, let reason {
+      options.logger.error(
+        "the archive in \(path) is lost (\(reason)): nothing is stored or found until it is opened again")
+    }
     return true
   }
 
-  /// Has the rest of the way to the low-water mark be done behind.
-  private func trimLater(in state: inout State) {
-    guard !state.work.isTrimming else { return }
-    state.work.isTrimming = true
-    state.work.add { $0.trim(to: $0.limits.low) }
-  }
-
-  /// Evicts down to a mark, a few at a time, so that nobody waits for the lock.
-  func trim(to mark: StoreLimits) {
-    var goesOn = true
-    while goesOn {
-      goesOn = state.withLock { state in
-        for _ in 0..<16 where mark.isExceeded(by: state.usage) {
-          guard evictOne(in: &state) else { break }
-        }
-        let isDone = !mark.isExceeded(by: state.usage) || state.index.pinned == state.index.count
-        if isDone { state.work.isTrimming = false }
-        return !isDone
-      }
+  /// Puts a damaged index aside; the next opening makes another one.
+  func putAside(_ error: any Error) {
+    guard isOpen else { return }
+    if !isReadOnly, let lock = try? directory.locked() {
+      try? directory.putAside(place.index.identity)
+      withExtendedLifetime(lock) {}
     }
-    work()
+    end(as: .lost, "its index is damaged")
+    report([
+      StoreEvent(
+        .damaged, reason: "the index of the archive in \(path) is damaged (\(error)): the archive begins again")
+    ])
   }
+}
 
-  private func evictOne(in state: inout State) -> Bool {
-    guard let handle = state.index.victim() else { return false }
-    let low = state.index.hash(handle)
-    let slot = state.index[handle]
-    let id = EntryID(number: slot.number, hash: low)
-    let url = state.reports.observers.isEmpty ? nil : state.tier.find(id)?.entry.details.url
-    state.take(handle, low)
-    let event = StoreEvent(.evicted, id: id, url: url, bytes: slot.cost, reason: "made room for other entries")
-    state.work.add { $0.drop(slot, low, event) }
-    return true
-  }
-
-  /// Counts bytes of a body on its way, or gives them back.
-  func reserve(_ bytes: Int64, of total: Int64) throws {
-    defer { work() }
-    try state.withLock { state in
-      if bytes > 0 {
-        try check(state, head: 0, bytes: total)
-        guard makeRoom(for: bytes, count: 0, in: &state) else { throw ArchiveError.storeFull }
-      }
-      // What was lost or closed is counted no more.
-      if state.life.isOpen { state.usage.reserve(bytes) }
-    }
-  }
+extension ArchiveError {
+  static let forked = ArchiveError(
+    .unavailable,
+    "archives were opened before fork(), and this is the child: open them after fork() alone, or call exec.")
 }

@@ -2,16 +2,7 @@ import Foundation
 
 /// The storage of an archive's entries: heads and bodies under keys, several per key, independent of HTTP.
 ///
-/// Use ``DiskStore`` for what must survive the process, and ``MemoryStore`` for everything else. Implement your own
-/// store to keep entries elsewhere, for example in the app's database:
-///
-/// ```swift
-/// let store = MemoryStore(limits: StoreLimits(bytes: 16 << 20))
-/// let key = ArchiveKey("GET https://example.com/")
-/// try store.put(
-///   EntryDraft(key: key, head: [1], details: EntryDetails(url: "https://example.com/", stored: now)), body: Data("hello".utf8))
-/// print(store.cached(key)?.count ?? 0)
-/// ```
+/// ``DiskStore`` is for what must survive the process, and ``MemoryStore`` for everything else.
 ///
 /// All methods are thread-safe. The synchronous ones neither wait nor access a disk. Entries are immutable: a new head
 /// makes a new ``StoredEntry`` value with the same ``EntryID``, and values returned earlier stay readable.
@@ -22,13 +13,6 @@ package protocol ArchiveStore: Sendable {
 
   /// Returns the entries under a key, oldest first. Unreadable entries are skipped, removed, and reported as an event.
   func entries(for key: ArchiveKey) async throws -> [StoredEntry]
-
-  /// Stores an entry with its whole body. It can be found at once, and is written in the background.
-  ///
-  /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.storeFull`, `ArchiveError.readOnly` or
-  ///   `ArchiveError.closed`. A later disk failure is reported as an event.
-  @discardableResult
-  func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry
 
   /// Starts an entry whose body follows.
   ///
@@ -42,9 +26,9 @@ package protocol ArchiveStore: Sendable {
   /// Returns a writer that appends to a stored body without copying it.
   ///
   /// The writer continues the body of `entry`: its ``EntryWriter/length`` is `entry.bodyLength`. The result is `nil` if
-  /// that is impossible: the entry is gone, its body has become longer, or another writer is appending to it. In that
-  /// case, copy the body with ``makeWriter(for:length:)``, or load it again. If the entry is removed later, the writer
-  /// fails and does not restore it.
+  /// that is impossible: the entry is gone, its body has become longer, another writer is appending to it, or bodies
+  /// are in memory, where a copy is as good. In that case, copy the body with ``makeWriter(for:length:)``, or load it
+  /// again. If the entry is removed later, the writer fails and does not restore it.
   ///
   /// - Throws: `ArchiveError.readOnly` or `ArchiveError.closed`.
   func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)?
@@ -77,9 +61,8 @@ package protocol ArchiveStore: Sendable {
   /// ```
   var limits: StoreLimits { get nonmutating set }
 
-  /// Returns a digest under the archive's own secret key (HMAC, RFC 2104, with SHA-256), which identifies a value
-  /// without storing it.
-  func digest(_ bytes: [UInt8]) -> [UInt8]
+  /// The archive's own secret key for ``digest(_:)``, of 32 bytes, which goes along when its entries go to another store.
+  var secretBytes: [UInt8] { get }
 
   /// Calls a closure for what the store does on its own. The closure runs on any thread and must not wait.
   func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void)
@@ -93,11 +76,6 @@ package protocol ArchiveStore: Sendable {
 }
 
 extension ArchiveStore {
-  /// Starts an entry whose body follows, with an unknown length.
-  package func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
-    try makeWriter(for: key, length: nil)
-  }
-
   /// Returns the entries that match a filter, all at once, oldest first.
   package func list(_ filter: EntryFilter = .all) async throws -> [StoredEntry] {
     let found = Locked<[StoredEntry]>([])
@@ -112,7 +90,7 @@ extension ArchiveStore {
 /// Writes one entry whose body arrives in pieces. The entry is invisible until it is committed.
 ///
 /// ```swift
-/// let writer = try store.makeWriter(for: key)
+/// let writer = try store.makeWriter(for: key, length: nil)
 /// for try await chunk in response.body { try await writer.append(chunk) }
 /// try await writer.commit(EntryDraft(key: key, head: head, details: details))
 /// ```
@@ -123,7 +101,7 @@ package protocol EntryWriter: AnyObject, Sendable {
   /// The number of body bytes so far.
   var length: Int64 { get }
 
-  /// Appends bytes. Returns at once while the disk keeps up; waits if more than a megabyte is pending.
+  /// Appends bytes. Waits for the disk now and then, so that few are in memory.
   ///
   /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.storeFull`, `ArchiveError.notWritten`
   ///   or, after the store has been closed, `ArchiveError.closed`; the writer has then aborted.
@@ -149,7 +127,6 @@ package protocol EntryWriter: AnyObject, Sendable {
 
 /// Something that a store did on its own.
 package struct StoreEvent: Sendable {
-  /// What happened. New kinds may be added in any release.
   package let kind: Kind
   /// The entry, if it had already become one.
   package let id: EntryID?
@@ -160,28 +137,14 @@ package struct StoreEvent: Sendable {
   /// The human-readable reason.
   package let reason: String
 
-  /// Makes an event, for your own store.
-  package init(_ kind: Kind, id: EntryID? = nil, url: String? = nil, bytes: Int64 = 0, reason: String) {
-    self.kind = kind
-    self.id = id
-    self.url = url
-    self.bytes = bytes
-    self.reason = reason
+  init(_ kind: Kind, id: EntryID? = nil, url: String? = nil, bytes: Int64 = 0, reason: String) {
+    (self.kind, self.id, self.url, self.bytes, self.reason) = (kind, id, url, bytes, reason)
   }
 
-  /// The kinds of events. A struct rather than an enum, so that new ones do not break a `switch`.
-  package struct Kind: Hashable, Sendable, CustomStringConvertible {
-    /// The kind's name.
-    package let description: String
-
-    /// Makes a kind with the given name.
-    package init(_ description: String) { self.description = description }
-
+  package enum Kind: Sendable {
     /// An entry was removed to make space for another.
-    package static let evicted = Kind("evicted")
-    /// An entry was not stored: it was too large, pinned entries left no space, or the disk did not accept it.
-    package static let refused = Kind("refused")
+    case evicted
     /// An entry was removed because the data read differed from what was stored.
-    package static let damaged = Kind("damaged")
+    case damaged
   }
 }

@@ -39,35 +39,15 @@ public struct EntryFilter: Sendable {
 
   init(_ parts: Part...) { self.parts = parts }
 
-  /// The partition that alone has to be looked at, where there is one.
-  var partition: ArchivePartition? {
-    for part in parts { if case .partition(let partition) = part { return partition } }
-    return key?.partition
-  }
-
-  /// The key that alone has to be looked at, where there is one.
-  var key: ArchiveKey? {
-    for part in parts { if case .key(let key) = part { return key } }
-    return nil
-  }
-
-  /// Whether the partition says it all, so that no entry has to be looked at.
-  var isWhole: Bool {
-    switch parts.first {
-    case nil: true
-    case .partition: parts.count == 1
-    default: false
-    }
-  }
+  /// Whether partitions say it all, so that no entry has to be looked at.
+  var isWhole: Bool { parts.allSatisfy { if case .partition = $0 { true } else { false } } }
 
   func matches(_ entry: StoredEntry) -> Bool { parts.allSatisfy { $0.matches(entry) } }
 
   /// The same with the resources that URLs are.
   func resolved(_ resource: (URL) -> Resource) -> EntryFilter {
     var filter = self
-    for (index, part) in parts.enumerated() {
-      if case .url(let url) = part { filter.parts[index] = .resource(resource(url)) }
-    }
+    filter.parts = parts.map { if case .url(let url) = $0 { .resource(resource(url)) } else { $0 } }
     return filter
   }
 
@@ -156,8 +136,7 @@ public struct ArchivePartition: Hashable, Sendable, ExpressibleByStringLiteral, 
 /// The limits of a store, enforced at every write: the least valuable entries are evicted before the new entry is
 /// written.
 public struct StoreLimits: Hashable, Sendable {
-  /// The maximum number of bytes, including heads and bookkeeping. On disk it limits the space that the files occupy,
-  /// in blocks of 4 KiB, which for many small entries is more than ``StoreUsage/bytes``.
+  /// The maximum number of bytes, including heads and bookkeeping.
   public var bytes: Int64
   /// The maximum number of entries.
   public var count: Int
@@ -182,32 +161,27 @@ public struct StoreLimits: Hashable, Sendable {
   }
 
   /// Whether so much is too much.
-  func isExceeded(by usage: StoreUsage) -> Bool { max(usage.bytes, usage.blocks) > bytes || usage.count > count }
+  func isExceeded(by usage: StoreUsage) -> Bool { usage.bytes > bytes || usage.count > count }
 
   /// The limits that eviction goes down to.
   var low: StoreLimits {
     var low = self
-    low.bytes = Self.share(evictionTarget, of: bytes)
-    low.count = Int(clamping: Self.share(evictionTarget, of: Int64(clamping: count)))
+    (low.bytes, low.count) = (target(bytes), target(count))
     return low
   }
 
-  /// A share of a limit, whatever the two are set to: a `Double` cannot hold all that an `Int64` can, and has values
-  /// that are no numbers.
-  private static func share(_ share: Double, of limit: Int64) -> Int64 {
-    guard share < 1 else { return limit }
-    guard share > 0 else { return 0 }
-    return min(limit, Int64(exactly: (Double(limit) * share).rounded(.down)) ?? limit)
+  /// A limit's part that eviction leaves, whatever the two are set to: a `Double` cannot hold all that an `Int64` can,
+  /// and has values that are no numbers.
+  private func target<Limit: FixedWidthInteger>(_ limit: Limit) -> Limit {
+    guard evictionTarget < 1 else { return limit }
+    return min(limit, Limit(exactly: (Double(limit) * max(evictionTarget, 0)).rounded(.down)) ?? limit)
   }
 }
 
 /// The usage of a store.
 public struct StoreUsage: Hashable, Sendable {
-  /// The number of bytes of all entries, including those being written. Their files may occupy more on disk, because
-  /// file systems allocate whole blocks; ``StoreLimits/bytes`` limits that.
+  /// The number of bytes of all entries, including those being written, as ``StoreLimits/bytes`` limits them.
   public var bytes: Int64
-  /// The bytes that they take of the disk.
-  var blocks: Int64 = 0
   /// The number of entries: responses, and a note for each path whose responses say `No-Vary-Search`.
   public var count: Int
 

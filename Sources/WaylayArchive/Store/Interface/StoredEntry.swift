@@ -18,25 +18,11 @@ package struct StoredEntry: Sendable, Identifiable {
   /// The listed properties of the entry.
   package var details: EntryDetails
   /// How often a lookup found it. Only an approximate count survives the process.
-  package var hits: Int
+  package var hits = 0
   /// The number of bytes that count toward the store's limit.
-  package let storedBytes: Int64
+  package var storedBytes: Int64
   /// Its body, wherever it is.
   package var contents: any StoredBody
-
-  /// Makes an entry, for your own store.
-  package init(
-    id: EntryID, key: ArchiveKey, head: [UInt8], details: EntryDetails, hits: Int = 0, storedBytes: Int64,
-    contents: any StoredBody
-  ) {
-    self.id = id
-    self.key = key
-    self.head = head
-    self.details = details
-    self.hits = hits
-    self.storedBytes = storedBytes
-    self.contents = contents
-  }
 
   /// The number of bytes of the body.
   package var bodyLength: Int64 { contents.length }
@@ -54,45 +40,33 @@ package struct StoredEntry: Sendable, Identifiable {
   ) async throws -> MessageBody {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
-      throw ArchiveError(
-        .unreadable, "bytes \(range) were requested of a stored body of \(bodyLength): request a part of it.")
+      throw ArchiveError.beyondTheEnd(range, bodyLength)
     }
     if contents.inMemory != nil || range.count <= StoredChunks.size { return .data(try await contents.read(range)) }
     let contents = try await contents.opened()
-    return .stream(length: Int64(range.count)) { StoredChunks(contents: contents, range: range, failed: failed) }
+    return .stream(length: Int64(range.count)) { StoredChunks(contents: contents, rest: range, failed: failed) }
   }
 }
 
-extension StoredEntry: CustomStringConvertible {
-  /// Number, details and length on one line, suitable for a log: without the head, and without query values.
-  package var description: String { "entry \(id): \(details), \(bodyLength) bytes" }
-}
-
 /// A stored body, piece by piece.
-struct StoredChunks: AsyncSequence, Sendable {
+struct StoredChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
   static let size = 256 * 1024
 
   let contents: any StoredBody
-  let range: Range<Int64>
+  var rest: Range<Int64>
   let failed: @Sendable (any Error) -> Void
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(contents: contents, rest: range, failed: failed) }
+  func makeAsyncIterator() -> StoredChunks { self }
 
-  struct AsyncIterator: AsyncIteratorProtocol {
-    let contents: any StoredBody
-    var rest: Range<Int64>
-    let failed: @Sendable (any Error) -> Void
-
-    mutating func next() async throws -> Data? {
-      guard !rest.isEmpty else { return nil }
-      let end = Swift.min(rest.lowerBound + Int64(StoredChunks.size), rest.upperBound)
-      defer { rest = end..<rest.upperBound }
-      do {
-        return try await contents.read(rest.lowerBound..<end)
-      } catch {
-        failed(error)
-        throw error
-      }
+  mutating func next() async throws -> Data? {
+    guard !rest.isEmpty else { return nil }
+    let end = Swift.min(rest.lowerBound + Int64(Self.size), rest.upperBound)
+    defer { rest = end..<rest.upperBound }
+    do {
+      return try await contents.read(rest.lowerBound..<end)
+    } catch {
+      failed(error)
+      throw error
     }
   }
 }
@@ -102,16 +76,8 @@ struct StoredChunks: AsyncSequence, Sendable {
 package struct EntryID: Hashable, Sendable, CustomStringConvertible {
   /// The number of the entry in its store.
   package let number: UInt64
-  /// Where the store's index has it: the digest of its key.
+  /// The digest of its key.
   let hash: UInt64
-
-  /// Makes an identifier, for your own store.
-  package init(number: UInt64) { self.init(number: number, hash: 0) }
-
-  init(number: UInt64, hash: UInt64) {
-    self.number = number
-    self.hash = hash
-  }
 
   /// The number.
   package var description: String { "\(number)" }
@@ -119,19 +85,14 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
 
 /// The key of a stored response: the bytes that identify a resource, and the partition it belongs to.
 ///
-/// ```swift
-/// let key = ArchiveKey("GET https://example.com/news", partition: "alice")
-/// ```
-///
 /// Keys are equal if all their bytes are equal: stores use digests to find an entry, never to identify it. The bytes
 /// are written to disk, in plaintext unless the store encrypts, so replace secrets in a key with digests
 /// (``ArchiveStore/digest(_:)``).
 package struct ArchiveKey: Hashable, Sendable {
   /// The bytes of the key.
   package let bytes: [UInt8]
-  /// The partition of the response. Entries of different partitions never mix, and a store on disk keeps each partition
-  /// in its own folder.
-  package let partition: ArchivePartition
+  /// The partition of the response. Entries of different partitions never mix.
+  package var partition = ArchivePartition.shared
 
   /// What the key is of, whoever asks for it: what stands behind its third blank. All of it where there is none.
   var text: ArraySlice<UInt8> {
@@ -145,17 +106,6 @@ package struct ArchiveKey: Hashable, Sendable {
 
   /// The same up to the next blank: behind it stands what several URLs have in common.
   var resource: ArraySlice<UInt8> { text.prefix { $0 != UInt8(ascii: " ") } }
-
-  /// Makes a key from bytes.
-  package init(bytes: [UInt8], partition: ArchivePartition = .shared) {
-    self.bytes = bytes
-    self.partition = partition
-  }
-
-  /// Makes a key from the UTF-8 bytes of `text`.
-  package init(_ text: String, partition: ArchivePartition = .shared) {
-    self.init(bytes: Array(text.utf8), partition: partition)
-  }
 }
 
 /// The listed properties of an entry: where it came from, when, and its owner's marks.
@@ -163,37 +113,18 @@ package struct EntryDetails: Hashable, Sendable {
   /// The URL, as far as it may be revealed: the caller omits user information, and query values if they are secret.
   package var url: String
   /// The host, in lowercase.
-  package var host: String
+  package var host = ""
   /// The HTTP status.
-  package var status: Int
+  package var status = 200
   /// The media type in lowercase without parameters, such as `text/html`; it decides whether a store compresses the
   /// body.
-  package var mediaType: String
+  package var mediaType = ""
   /// When the response was stored or last freshened.
   package var stored: Date
   /// The tags by which entries are removed.
-  package var tags: Set<String>
+  package var tags: Set<String> = []
   /// Whether eviction skips the entry.
-  package var isPinned: Bool
-
-  /// Makes the details of an entry.
-  package init(
-    url: String, host: String = "", status: Int = 200, mediaType: String = "", stored: Date, tags: Set<String> = [],
-    isPinned: Bool = false
-  ) {
-    self.url = url
-    self.host = host
-    self.status = status
-    self.mediaType = mediaType
-    self.stored = stored
-    self.tags = tags
-    self.isPinned = isPinned
-  }
-}
-
-extension EntryDetails: CustomStringConvertible {
-  /// Status and URL on one line, suitable for a log: without query values.
-  package var description: String { "\(status) \(URL(string: url)?.redacted ?? "<unreadable URL>")" }
+  package var isPinned = false
 }
 
 /// A new entry for a store: everything except its body.
@@ -205,15 +136,10 @@ package struct EntryDraft: Sendable {
   /// The listed properties of the entry.
   package var details: EntryDetails
   /// The entries that it replaces. They are removed when it is stored.
-  package var replacing: [EntryID]
-
-  /// Makes a draft.
-  package init(key: ArchiveKey, head: [UInt8], details: EntryDetails, replacing: [EntryID] = []) {
-    self.key = key
-    self.head = head
-    self.details = details
-    self.replacing = replacing
-  }
+  package var replacing: [EntryID] = []
+  /// The entry that the beginning of the body was copied from. A store that several processes change refuses the draft
+  /// once that is gone.
+  var source: EntryID?
 }
 
 /// The bytes of a stored body, wherever they are.

@@ -148,3 +148,11 @@ extension OperationQueue {
 extension String: @retroactive CVarArg {
   public var _cVarArgEncoding: [Int] { fatalError() }
 }
+
+extension ProcessInfo {
+  /// https://developer.apple.com/documentation/foundation/processinfo/performexpiringactivity(withreason:using:)
+  @available(macOS, unavailable)
+  public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {
+    fatalError()
+  }
+}

@@ -43,7 +43,8 @@ struct FaultRun: Sendable {
     case .truncate: [EIO, EROFS, EINTR].map { .error($0) }
     case .setMode: [EPERM, EIO].map { .error($0) }
     case .synchronize: [EIO, ENOSPC, EDQUOT].map { .error($0) }
-    case .lock: [EWOULDBLOCK, EINTR, ENOLCK].map { .error($0) }
+    case .lock: [EWOULDBLOCK, EINTR, ENOLCK, EIO].map { .error($0) }
+    case .sharedMemory: [EINTR, EIO, ENOMEM, EAGAIN].map { .error($0) }
     case .names: [EIO, EMFILE, EACCES].map { .error($0) }
     case .makeDirectory: [ENOSPC, EACCES, EROFS, EDQUOT].map { .error($0) }
     case .remove: [EIO, EACCES, EROFS].map { .error($0) }
@@ -81,9 +82,11 @@ struct FaultRun: Sendable {
           state.fault = faults[variant % faults.count]
           return state.fault
         }
-        // A call that is interrupted, or cut short, for ever would be another kind of disk; one on which nothing exists
-        // has gone.
-        guard isLasting, call == state.call, state.fault != .short, state.fault != .error(EINTR) else { return nil }
+        // A call that is interrupted, or cut short, for ever would be another kind of disk, as a lock that is never given
+        // back; one on which nothing exists has gone.
+        guard isLasting, call == state.call, ![.short, .error(EINTR), .error(EWOULDBLOCK)].contains(state.fault) else {
+          return nil
+        }
         if call == .status, state.fault == .error(ENOENT) { return nil }
         return state.fault
       }
@@ -173,13 +176,15 @@ struct FaultRun: Sendable {
 
   /// Opens what is left, without faults, and looks into it; twice, because the first opening clears away.
   private func inspect(_ disk: ModelDisk, _ accounts: [String: Ledger.Account], isLenient: Bool) async -> [String] {
-    var faults: [String] = []
+    let gone = accounts.values.reduce(into: Set<Data>()) { $0.formUnion($1.gone) }
+    var faults = gone.isEmpty ? [] : disk.remains(of: gone).map { "\($0) has what was removed and flushed" }
     for round in 0..<2 where faults.isEmpty {
       do {
-        let store = try DiskStore(at: FaultSession.directory, options: session.options(disk))
+        guard let vfs = TestVFS(disk) else { return ["there is no SQLite"] }
+        let store = try DiskStore(at: FaultSession.directory, options: session.options(disk, vfs))
         faults += await Ledger.faults(of: store, accounts, isLenient: isLenient)
         // It goes on.
-        try store.put(Ledger.draft("new", round, 10), body: Ledger.body("new", round, 10))
+        try await store.put(Ledger.draft("new", round, 10), body: Ledger.body("new", round, 10))
         try await store.flush()
         let heads = try await Ledger.heads(store, "new")
         if heads.last != "new \(round) 10 0" { faults.append("what is stored later is not there: \(heads)") }

@@ -1,6 +1,11 @@
 import Foundation
+import StoreFaults
+import TestOrigin
 import TestSupport
 import Testing
+import WaylayCore
+
+@testable import WaylayArchive
 
 @Suite("Any call to the system may fail", .timeLimit(.minutes(60)))
 struct FaultTests {
@@ -38,5 +43,39 @@ struct FaultTests {
     overlapping.isSettled = false
     let found = await overlapping.everyMoment().found
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  @Test(
+    "and what a sync that failed has dropped, of a body or of the log, is on the disk after the next flush",
+    arguments: [0, 2])
+  func droppedPages(call: Int) async throws {
+    let (disk, left) = (ModelDisk(), Locked<Int?>(nil))
+    let system = FailingSystem(disk) { kind in
+      guard kind == .synchronize else { return nil }
+      return left.withLock { left in
+        defer { left = left.map { $0 - 1 } }
+        return left == 0 ? .error(EIO) : nil
+      }
+    }
+    func open(_ system: any SystemCalls) throws -> DiskStore {
+      var options = DiskStore.Options(memory: 0, logger: .silent)
+      options.disk = system
+      return try DiskStore(at: FaultSession.directory, options: options)
+    }
+    let store = try open(system)
+    let bodies = ["large": Ledger.body("large", 1, 90_000), "small": Ledger.body("small", 1, 300)]
+    for (key, body) in bodies { try await store.put(Ledger.draft(key, 1, body.count), body: body) }
+    left.withLock { $0 = call }
+    let isFlushed = (try? await store.flush()) != nil
+    #expect(left.withLock { $0.map { $0 < 0 } } == true && (call > 0 || !isFlushed))
+    left.withLock { $0 = nil }
+    if !isFlushed { try await store.flush() }
+    var chance = SplitMix(state: UInt64(call))
+    for _ in 0..<20 {
+      let again = try open(disk.afterLossOfPower(&chance))
+      for (key, body) in bodies { #expect(try await again.bodies(key) == [body]) }
+      await again.close()
+    }
+    await store.close()
   }
 }

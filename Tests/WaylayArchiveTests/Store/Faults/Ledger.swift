@@ -13,6 +13,9 @@ final class Ledger: Sendable {
     var isTouched = false
     /// Whether it may be gone since: removed, or perhaps evicted.
     var mayBeGone = false
+    /// The beginnings of the bodies that were removed, and of those that a flush has had removed since.
+    var removed: Set<Data> = []
+    var gone: Set<Data> = []
   }
 
   private let accounts = Locked<[String: Account]>([:])
@@ -30,7 +33,20 @@ final class Ledger: Sendable {
   var now: [String: Account] { accounts.withLock { $0 } }
 
   func touch(_ key: String) { accounts.withLock { $0[key, default: Account()].isTouched = true } }
-  func remove(_ key: String) { accounts.withLock { $0[key, default: Account()].mayBeGone = true } }
+
+  /// Notes that a key is about to be removed, with what is found under it.
+  func remove(_ key: String, _ entries: [StoredEntry] = []) {
+    let marks = entries.compactMap { entry -> Data? in
+      let parts = String(decoding: entry.head, as: UTF8.self).split(separator: " ")
+      guard parts.count == 4, let version = Int(parts[1]), entry.bodyLength >= 24 else { return nil }
+      return Self.body(key, version, 24)
+    }
+    accounts.withLock { accounts in
+      accounts[key, default: Account()].mayBeGone = true
+      accounts[key]?.removed.formUnion(marks)
+    }
+  }
+
   func mayEvict() { accounts.withLock { accounts in accounts.keys.forEach { accounts[$0]?.mayBeGone = true } } }
 
   /// Notes what a store has, once it has flushed.
@@ -39,7 +55,10 @@ final class Ledger: Sendable {
     defer { looking.withLock { $0 = false } }
     for key in now.keys.sorted() {
       let found = try? await Self.heads(store, key)
-      accounts.withLock { $0[key] = Account(flushed: found) }
+      accounts.withLock { accounts in
+        let removed = accounts[key]?.removed ?? []
+        accounts[key] = Account(flushed: found, removed: removed, gone: removed)
+      }
     }
   }
 

@@ -1,1 +1,0 @@
-../../../Tests/Support/TestSupport/ZipfTrace.swift

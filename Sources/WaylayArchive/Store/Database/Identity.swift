@@ -1,0 +1,89 @@
+import Foundation
+
+/// Which archive a directory is: its format, the secret that its digests are made under, and whether and with which key
+/// it is encrypted.
+struct Identity: Sendable {
+  static let payloadSize = 32 + 32 + 1 + 16
+  private static let mark = FormatMark(magic: "WAYLAYA\n", version: 1, payloadSize: payloadSize)
+
+  /// The salt that keys are derived with; in clear.
+  private let salt: [UInt8]
+  /// The difference of the digests' key from the one that is derived from the app's key: zeros, unless it came with an
+  /// exported archive. Without an app's key, zeros.
+  private let difference: [UInt8]
+  let isEncrypted: Bool
+  /// The fingerprint of the key.
+  let fingerprint: [UInt8]
+
+  /// Makes a new archive's.
+  ///
+  /// - Parameter secret: The key of its digests, where it is to be that of another archive.
+  init(secret: [UInt8]? = nil, key: EncryptionKey?) {
+    salt = key == nil ? secret ?? Self.newSecret() : Self.newSecret()
+    isEncrypted = key != nil
+    let sealing = Sealing(key: key, archive: salt)
+    fingerprint = sealing.fingerprint
+    let derived = sealing.digestKey ?? salt
+    difference = zip(secret ?? derived, derived).map { $0 ^ $1 }
+  }
+
+  /// The key that the archive's digests are made under. Of an encrypted archive it is derived from the app's key: the
+  /// files alone do not tell whether a guessed URL is among them.
+  func secret(_ sealing: Sealing) -> [UInt8] { zip(sealing.digestKey ?? salt, difference).map { $0 ^ $1 } }
+
+  /// The seed of the checksums in the archive's own files.
+  var seed: UInt64 { Checksum.of(salt, seed: 0) }
+
+  /// 32 random bytes.
+  static func newSecret() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  var encoded: [UInt8] { Self.mark.encoded(payload) }
+
+  /// The bytes that say it; an exported file has them, too.
+  var payload: [UInt8] { salt + difference + [isEncrypted ? 1 : 0] + fingerprint }
+
+  /// Reads the identity of an index; `nil` for anything else.
+  init?(decoding bytes: [UInt8]) {
+    guard let payload = try? Self.mark.payload(of: bytes) else { return nil }
+    self.init(payload)
+  }
+
+  /// - Parameter payload: As many bytes as ``payloadSize`` says.
+  init(_ payload: [UInt8]) {
+    salt = Array(payload.prefix(32))
+    difference = Array(payload.dropFirst(32).prefix(32))
+    isEncrypted = payload[64] != 0
+    fingerprint = Array(payload.suffix(16))
+  }
+
+  /// The sealing under a key; `nil` when that is not the right one.
+  func sealing(_ key: EncryptionKey?) -> Sealing? {
+    guard isEncrypted == (key != nil) else { return nil }
+    let sealing = Sealing(key: key, archive: salt)
+    return sealing.fingerprint == fingerprint ? sealing : nil
+  }
+
+  /// The sealing under a key, once it is known to be the right one.
+  func sealing(_ key: EncryptionKey?, directory: String) throws -> Sealing {
+    if let sealing = sealing(key) { return sealing }
+    let reason =
+      switch (isEncrypted, key != nil) {
+      case (true, true): "is encrypted with another key: give the one it was made with"
+      case (true, false): "is encrypted: give its encryptionKey (with the package trait Cryptography)"
+      default: "is not encrypted, but a key was given: use another directory for an encrypted archive"
+      }
+    throw ArchiveError(.wrongKey, "the archive in \(directory) \(reason). Nothing was changed.")
+  }
+}
+
+extension ArchiveError {
+  static func unusable(_ directory: String, _ error: any Error) -> ArchiveError {
+    ArchiveError(
+      .directoryUnusable,
+      "the archive's directory \(directory) cannot be used (\(error)): check the path and its permissions.",
+      underlying: error)
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// Opens the index of a directory: the marks of its file, the tables, the identity, the key, in this order. Until they
+/// are known to be ours, nothing is changed.
+struct IndexOpening {
+  let directory: StoreDirectory
+  let identity: Identity
+  let sealing: Sealing
+  let connections: Connections
+  /// The connection that looks for other processes.
+  let watch: Database
+  let place: (directory: FileStatus.Identity, index: FileStatus)
+  /// The sums of the index, as it was opened.
+  let seen: DiskStore.Change.Seen
+  /// How often the archive has been opened for writing: the upper half of the numbers that it gives.
+  private(set) var number: Int64 = 0
+  /// Says that the index was damaged and another one made.
+  private(set) var damage: String?
+
+  /// The process that opens archives. In a child made by `fork`, SQLite would take the locks of its parent for its own.
+  static let process = getpid()
+
+  static func open(_ directory: URL, _ options: DiskStore.Options, _ secret: [UInt8]?) throws -> IndexOpening {
+    guard directory.isFileURL else { throw ArchiveError.notAFile(directory, "the directory of an archive") }
+    let path = directory.standardizedFileURL.path
+    let key: EncryptionKey? = try options.encryptionKey?().longEnough()
+    try SQLite.load()
+    guard getpid() == process else { throw ArchiveError.forked }
+    do {
+      let directory = try StoreDirectory(path, FileSystem(options.system), isMade: !options.isReadOnly)
+      // One opening at a time makes an index, or puts one aside.
+      let lock = options.isReadOnly ? nil : try directory.locked()
+      defer { withExtendedLifetime(lock) {} }
+      let index = try directory.status()?.identity
+      do {
+        return try IndexOpening(directory, options, key, secret)
+      } catch let error as DatabaseError where error.isDamage && !options.isReadOnly {
+        try directory.putAside(index)
+        var opening = try IndexOpening(directory, options, key, secret)
+        opening.damage = "the index of the archive in \(path) was damaged and put aside: the archive begins again"
+        return opening
+      }
+    } catch let error where error is SystemError || error is DatabaseError {
+      throw ArchiveError.unusable(path, error)
+    }
+  }
+
+  private init(
+    _ directory: StoreDirectory, _ options: DiskStore.Options, _ key: EncryptionKey?, _ secret: [UInt8]?
+  ) throws {
+    try Self.examine(directory, options)
+    var directory = directory
+    try directory.prepare(isMade: !options.isReadOnly)
+    if try directory.status() == nil { try directory.makeIndex() }
+    guard let status = try directory.status() else { throw SystemError("open", code: ENOENT) }
+    (self.directory, place) = (directory, (try directory.identity, status))
+    // Without a log nothing is written, and the index is read without locks: no file is created beside it.
+    let hasLog = try directory.status(of: StoreDirectory.log) != nil
+    let mode: Database.Mode = options.isReadOnly ? hasLog ? .readOnly : .immutable : .readWrite
+    connections = try Connections(directory, status.identity, mode, vfs: options.vfs)
+    if let writer = connections.writer, try writer.number("PRAGMA schema_version") == 0 {
+      try Schema.make(writer, Identity(secret: secret, key: key))
+    }
+    watch = try connections.open()
+    try Schema.check(watch)
+    var bytes: [UInt8] = []
+    try watch.run("SELECT value FROM meta WHERE name='identity'") { bytes = $0.bytes(0) }
+    guard let identity = Identity(decoding: bytes) else {
+      throw DatabaseError(code: SQLITE_CORRUPT, message: "the identity of the archive is damaged")
+    }
+    (self.identity, sealing) = (identity, try identity.sealing(key, directory: directory.path))
+    seen = try DiskStore.Change.Seen(watch)
+    if let writer = connections.writer { number = try Self.begin(writer) }
+    // A look does not wait.
+    watch.setPatience(0)
+  }
+
+  /// Begins a write-ahead log, and counts the opening.
+  private static func begin(_ writer: Database) throws -> Int64 {
+    var journal = ""
+    try writer.run("PRAGMA journal_mode=WAL") { journal = $0.text(0) }
+    guard journal == "wal" else {
+      throw DatabaseError(code: SQLITE_CANTOPEN, message: "the volume has no shared memory for a write-ahead log")
+    }
+    try writer.script("PRAGMA synchronous=NORMAL")
+    return try writer.transaction {
+      // Numbers that damage has made small would be given twice.
+      try writer.run(
+        """
+        UPDATE meta SET value=max(value, (SELECT coalesce(max(id), 0) FROM entry)>>32)+1 WHERE name='openings'
+        """)
+      return try writer.number("SELECT value FROM meta WHERE name='openings'") ?? 0
+    }
+  }
+
+  /// Reads the marks of a file without a lock or its journal, so that another program's is left as it is.
+  private static func examine(_ directory: StoreDirectory, _ options: DiskStore.Options) throws {
+    guard let status = try directory.status(), status.size > 0 else {
+      guard options.isReadOnly else { return }
+      throw ArchiveError(.directoryUnusable, "\(directory.path) contains no archive: check the path.")
+    }
+    do {
+      let database = try Database(directory.indexPath, .immutable, vfs: options.vfs)
+      try Schema.checkMarks(database, directory)
+    } catch let error as DatabaseError where error.isDamage {
+      // Without its log it may look damaged, as a kill within a checkpoint leaves it.
+      if !directory.hasBodies { throw ArchiveError.anotherProgram(directory.path) }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// Overwrites the copies that SQLite leaves of removed rows in an index.
+///
+/// `secure_delete` zeroes the cells that a statement deletes, but not the copies that balancing leaves in the gap of a
+/// page, between the pointers to its cells and their contents. The gaps are zeroed in the file, by SQLite's own
+/// descriptor, while the lock for writing is held and the write-ahead log is empty: then the file is all that there is. A
+/// gap has no meaning, so that neither a reader nor a loss of power sees the difference. The last change makes every
+/// other connection, of whatever process, drop the pages that it has in memory and could write again.
+struct Scrub {
+  private static let patience: Duration = .seconds(10)
+
+  /// A connection that has read nothing yet.
+  let database: Database
+
+  /// - Throws: `ArchiveError.notWritten` when a reader holds the log for more than ten seconds.
+  func run() throws {
+    let start = ContinuousClock.now
+    repeat {
+      guard try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) else {
+        // SQLite does not wait for a checkpoint of another connection.
+        usleep(1000)
+        continue
+      }
+      let isDone = try database.transaction {
+        var size: sqlite3_int64 = 0
+        let log = try database.file(ofLog: true)
+        // Another process may have written between the two.
+        guard log.pointee.pMethods.pointee.xFileSize(log, &size) == SQLITE_OK, size == 0 else { return false }
+        try zeroGaps()
+        try database.run("UPDATE total SET clock=clock+1, removed=0")
+        return true
+      }
+      // Until then a loss of power may bring back the log as it was.
+      if isDone { return try database.synchronize() }
+    } while ContinuousClock.now - start < Self.patience
+    throw ArchiveError(
+      .notWritten,
+      "what was removed is not found any more, but its bytes are still in the archive's files, because another program "
+        + "reads the index without end: close it, and flush again.")
+  }
+
+  private func zeroGaps() throws {
+    let size = Int(try database.number("PRAGMA page_size") ?? 0)
+    let count = Int(try database.number("PRAGMA page_count") ?? 0)
+    guard size >= 512, count > 0 else { return }
+    let file = try database.file()
+    let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+    defer { page.deallocate() }
+    func check(_ code: Int32) throws {
+      guard code == SQLITE_OK else { throw DatabaseError(code: code, message: "a page could not be overwritten") }
+    }
+    for number in 1...count where !Self.isMap(number, size) {
+      let offset = sqlite3_int64(number - 1) * sqlite3_int64(size)
+      try check(file.pointee.pMethods.pointee.xRead(file, page.baseAddress, Int32(size), offset))
+      guard let gap = Self.gap(page, isFirst: number == 1), page[gap].contains(where: { $0 != 0 }) else { continue }
+      page[gap].withContiguousMutableStorageIfAvailable { $0.update(repeating: 0) }
+      try check(file.pointee.pMethods.pointee.xWrite(file, page.baseAddress, Int32(size), offset))
+    }
+    try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL))
+  }
+
+  /// Whether a page has pointers to parents (`auto_vacuum`), or is where locks are.
+  private static func isMap(_ number: Int, _ size: Int) -> Bool {
+    let locks = 0x4000_0000 / size + 1
+    let map = (number - 2) / (size / 5 + 1) * (size / 5 + 1) + 2
+    return number == locks || number >= 2 && (number == map || map == locks && number == map + 1)
+  }
+
+  /// The gap of a page of a tree; `nil` for a page of another kind, whose first byte is 0.
+  private static func gap(_ page: UnsafeMutableRawBufferPointer, isFirst: Bool) -> Range<Int>? {
+    let start = isFirst ? 100 : 0
+    guard [2, 5, 10, 13].contains(page[start]) else { return nil }
+    func short(_ place: Int) -> Int { Int(page[place]) << 8 | Int(page[place + 1]) }
+    let content = short(start + 5) == 0 ? 65_536 : short(start + 5)
+    let end = start + (page[start] < 8 ? 12 : 8) + 2 * short(start + 3)
+    return end <= content && content <= page.count ? end..<content : nil
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+
+extension DiskStore {
+  /// The rows that one transaction changes, and the consequences for memory and for files once it is committed.
+  ///
+  /// An object of the queue. Until the commit, only the index is changed.
+  final class Change {
+    /// The sums and the last change of an index, of whatever process.
+    struct Seen: Sendable {
+      var totals: Totals
+      var clock: Int64
+      var writer: Int64
+
+      init(_ database: Database) throws {
+        var seen: (Totals, Int64, Int64)?
+        try database.run("SELECT count, bytes, pinned, pinnedBytes, clock, writer FROM total") {
+          seen = (Totals($0), $0.number(4), $0.number(5))
+        }
+        guard let seen else { throw DatabaseError(code: SQLITE_CORRUPT, message: "the sums are missing") }
+        (totals, clock, writer) = seen
+      }
+    }
+
+    /// The small part of an entry.
+    struct Row {
+      let id: EntryID
+      let length: Int64
+      let file: UInt64?
+      let totals: Totals
+    }
+
+    let database: Database
+    private let store: DiskStore
+    private let now = Int64(Date().timeIntervalSince1970 * 1000)
+    /// The difference that the change makes.
+    private(set) var totals = Totals()
+    /// Entries that are deleted.
+    private(set) var gone: [EntryID] = []
+    /// Entries that are entered, or have a longer body.
+    private(set) var entered: [StoredEntry] = []
+    /// Entries that memory does not have as they are now.
+    private(set) var outdated: [EntryID] = []
+    /// The files of deleted entries: those that go at once, and those that stay until the rest is synced.
+    private(set) var files: [UInt64] = []
+    private(set) var replaced: [UInt64] = []
+    private(set) var events: [StoreEvent] = []
+    /// Whether bytes of removed entries are left until a flush.
+    var isRemoval = false
+
+    init(_ database: Database, _ store: DiskStore) { (self.database, self.store) = (database, store) }
+
+    func row(_ number: UInt64) throws -> Row? {
+      var row: Row?
+      try database.run("SELECT digest, cost, length, pinned, file FROM entry WHERE id=?", [.bits(number)]) {
+        row = Row(
+          id: EntryID(number: number, hash: $0.bits(0)), length: $0.number(2), file: $0.isNull(4) ? nil : $0.bits(4),
+          totals: Totals(cost: $0.number(1), isPinned: $0.number(3) != 0))
+      }
+      return row
+    }
+
+    /// Enters an entry.
+    ///
+    /// - Parameter length: The length of its body in the index; `nil` for a new one.
+    /// - Returns: Whether the index had it so.
+    func enter(_ record: EntryRecord, _ entry: StoredEntry, from length: Int64?) throws -> Bool {
+      let former = try length == nil ? nil : row(record.id.number)
+      guard former?.length == length else { return false }
+      try write(record, inPlaceOf: former)
+      entered.append(entry)
+      return true
+    }
+
+    /// Writes the rows of an entry, or those of its present state in the place of a former one.
+    private func write(_ record: EntryRecord, inPlaceOf former: Row?) throws {
+      let id = DatabaseValue.bits(record.id.number)
+      try database.run(
+        """
+        INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT(id) DO UPDATE SET host=excluded.host, \
+        cost=excluded.cost, length=excluded.length, used=excluded.used, pinned=excluded.pinned, file=excluded.file
+        """,
+        [
+          id, .bits(record.id.hash), .bits(record.resource), .bits(record.host), .bits(record.partition),
+          .number(record.cost), .number(record.length), .number(now), record.isPinned ? 1 : 0, .bits(record.file),
+        ])
+      let body = record.body.map { DatabaseValue.bytes($0) } ?? .null
+      try database.run("INSERT OR REPLACE INTO content VALUES(?, ?, ?)", [id, .bytes(record.head), body])
+      if former != nil { try database.run("DELETE FROM tag WHERE entry=?", [id]) }
+      for tag in record.tags { try database.run("INSERT OR IGNORE INTO tag VALUES(?, ?)", [id, .bits(tag)]) }
+      totals += record.totals
+      if let former { totals -= former.totals }
+    }
+
+    /// Replaces a head; does nothing where the entry is gone or its body has another length.
+    func update(_ id: EntryID, _ head: [UInt8], _ details: EntryDetails, bodyLength: Int64) throws {
+      guard let former = try row(id.number) else { return gone.append(id) }
+      var content: (block: HeadBlock?, body: Data?)
+      try database.run("SELECT head, body FROM content WHERE id=?", [.bits(id.number)]) {
+        content = (store.opened($0.bytes(0), id), $0.isNull(1) ? nil : $0.data(1))
+      }
+      guard former.length == bodyLength, var block = content.block else { return outdated.append(id) }
+      (block.head, block.details) = (head, details)
+      let record = try EntryRecord(id.number, block, file: former.file, body: content.body, store)
+      try write(record, inPlaceOf: former)
+    }
+
+    /// Deletes an entry, if it is there.
+    ///
+    /// - Parameter isReplaced: Whether its file stays until the entry in its place is synced.
+    @discardableResult
+    func delete(_ number: UInt64, isReplaced: Bool = false) throws -> Row? {
+      guard let row = try row(number) else { return nil }
+      for sql in ["DELETE FROM entry WHERE id=?", "DELETE FROM content WHERE id=?", "DELETE FROM tag WHERE entry=?"] {
+        try database.run(sql, [.bits(number)])
+      }
+      totals -= row.totals
+      gone.append(row.id)
+      if let file = row.file { if isReplaced { replaced.append(file) } else { files.append(file) } }
+      return row
+    }
+
+    /// Adds hits to their entries.
+    func count(_ hits: [UInt64: Int]) throws {
+      for (number, count) in hits {
+        try database.run(
+          "UPDATE entry SET used=?, hits=hits+? WHERE id=?", [.number(now), .number(Int64(count)), .bits(number)])
+      }
+    }
+
+    /// Deletes the entries that were used least, as long as a closure says so: at most so many, and so many bytes, that
+    /// the log stays short.
+    func evict(_ most: Int, bytes: Int64, besides kept: Set<UInt64>, while isNeeded: () -> Bool) throws {
+      var (numbers, rest): ([UInt64], Int64) = ([], bytes)
+      try database.run(
+        "SELECT id FROM entry INDEXED BY entry_use WHERE pinned=0 ORDER BY used, id LIMIT ?",
+        [.number(Int64(most + kept.count))]
+      ) { numbers.append($0.bits(0)) }
+      for number in numbers where !kept.contains(number) && rest > 0 && events.count < most && isNeeded() {
+        var head: [UInt8] = []
+        try database.run("SELECT head FROM content WHERE id=?", [.bits(number)]) { head = $0.bytes(0) }
+        guard let row = try delete(number) else { continue }
+        events.append(
+          StoreEvent(
+            .evicted, id: row.id, url: store.opened(head, row.id)?.details.url, bytes: row.totals.usage.bytes,
+            reason: "made room for other entries"))
+        rest -= row.totals.usage.bytes
+      }
+    }
+
+    /// Ends the change with its sums.
+    func finish() throws -> Seen {
+      try database.run(
+        """
+        UPDATE total SET count=count+?, bytes=bytes+?, pinned=pinned+?, pinnedBytes=pinnedBytes+?, clock=clock+1, \
+        writer=?, removed=max(removed, ?)
+        """,
+        [
+          .number(Int64(totals.usage.count)), .number(totals.usage.bytes), .number(Int64(totals.pinned.count)),
+          .number(totals.pinned.bytes), .number(store.writer), isRemoval ? 1 : 0,
+        ])
+      return try Seen(database)
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import Foundation
+
+extension DiskStore {
+  /// The pages of the write-ahead log (of 4 KiB each) from which on readers are waited for when it is copied into the
+  /// database.
+  private static let tooLongLog = 4096
+  /// From which on nothing is written: with the pages that one transaction adds, the log is shorter than 32 MiB.
+  private static let longestLog = 4608
+
+  // MARK: Removing
+
+  /// Removes the entries that match a filter. When it returns, no process finds them any more; after the next
+  /// ``flush()``, no byte of them is in the files.
+  @discardableResult
+  package func removeAll(_ filter: EntryFilter) async throws -> Int {
+    try check()
+    var (count, last): (Int, Int64?) = (0, .min)
+    while let start = last {
+      let doomed: [UInt64]
+      // A page at a time, so that the log stays short.
+      (doomed, last) = try await onQueue("a removal") { [self] database, isFull in
+        let (condition, values) = condition(filter, after: start)
+        let columns = filter.isWhole ? "id FROM entry" : "\(Self.columns) FROM entry JOIN content USING(id)"
+        let most = isFull ? 4 : 256
+        var (seen, doomed): ([Int64], [UInt64]) = ([], [])
+        try write([], database) { [self] change in
+          (seen, doomed) = ([], [])
+          try database.run("SELECT \(columns) WHERE \(condition) ORDER BY id LIMIT \(most)", values) { row in
+            seen.append(row.number(0))
+            if filter.isWhole || entry(row).map(filter.matches) ?? false { doomed.append(row.bits(0)) }
+          }
+          // Of evicted and replaced entries something may be left as well.
+          if !doomed.isEmpty || filter.isWhole { change.isRemoval = true }
+          for number in doomed { try change.delete(number) }
+        }
+        return (doomed, seen.count == most ? seen.last : nil)
+      }
+      count += doomed.count
+    }
+    return count
+  }
+
+  // MARK: Flushing
+
+  /// Waits until everything stored so far survives a power failure, and no byte is left of removed entries.
+  package func flush() async throws {
+    guard !isReadOnly else { return }
+    try await onQueue("what was stored") { [self] database, _ in
+      while state.withLock({ !$0.owed.isEmpty }) { try write([], database) }
+      try synchronize(database)
+      let isRemoval = try database.number("SELECT removed FROM total") != 0
+      if isRemoval {
+        try sweep(database)
+        try directory.remove(StoreDirectory.damaged)
+      }
+      // Also where another process has scrubbed: the names that this one has removed are not synced.
+      try directory.synchronizeNames()
+      guard isRemoval else { return }
+      // Gives free pages back to the volume, a few at a time, because each goes by way of the log.
+      while try database.number("PRAGMA freelist_count") ?? 0 > 256,
+        try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+      {
+        try database.run("PRAGMA incremental_vacuum(2048)")
+      }
+      let scrub = try connections.open()
+      defer { scrub.close() }
+      try Scrub(database: scrub).run()
+    }
+    if let failure = state.withLock({ $0.failure.take() }) { throw failure }
+  }
+
+  /// Syncs some bodies; where that fails, the next flush writes them again.
+  func noting(_ numbers: Set<UInt64>, _ sync: () throws -> Void) throws {
+    do { try sync() } catch {
+      state.withLock { state in
+        state.dirty.formUnion(numbers)
+        state.isSyncInDoubt = true
+      }
+      throw error
+    }
+  }
+
+  /// Syncs the bodies first, then the rows that have them; then the files of replaced bodies go.
+  func synchronize(_ database: Database) throws {
+    let (dirty, isInDoubt) = state.withLock { state in
+      defer { (state.dirty, state.isSyncInDoubt) = ([], false) }
+      return (state.dirty, state.isSyncInDoubt)
+    }
+    try noting(dirty) {
+      if isInDoubt { try dirty.forEach(rewrite) }
+      try directory.synchronize(dirty)
+    }
+    try database.synchronize()
+    while let number = state.withLock({ $0.replaced.last }) {
+      try directory.removeBody(number)
+      state.withLock { _ = $0.replaced.removeLast() }
+    }
+  }
+
+  /// Copies the write-ahead log into the database when it has become long. The copy is synced, and before it the bodies
+  /// that its rows have.
+  ///
+  /// - Throws: An error when a reader keeps it from becoming shorter.
+  func shortenLog(_ database: Database) throws {
+    guard database.loggedPages > state.withLock({ max(16, $0.reserve >> 12) }) else { return }
+    let isTooLong = database.loggedPages > Self.tooLongLog
+    do { try synchronize(database) } catch  where !isTooLong { return }
+    _ = try database.checkpoint(isTooLong ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
+    guard database.loggedPages <= Self.longestLog else { throw ArchiveError.logHeld }
+  }
+
+  // MARK: A full volume
+
+  /// Takes some of the volume, to be given back when it is full.
+  func makeReserve() {
+    let size = try? directory.makeReserve()
+    state.withLock { $0.reserve = size ?? 0 }
+  }
+
+  /// Makes room for a body; on a thread that is not the queue's.
+  func makeRoomOnVolume() { queue.sync { if isOpen, let writer = connections.writer { makeRoomOnVolume(writer) } } }
+
+  /// Evicts a tenth of the entries, those used least, on a full volume. That takes some room as well: first the log is
+  /// copied, and few entries go, in the place of the reserve; their room is enough for more.
+  func makeRoomOnVolume(_ database: Database) {
+    options.logger.warning("the volume of the archive in \(path) is full: entries are evicted")
+    try? directory.remove(StoreDirectory.reserve)
+    let (count, kept) = state.withLock { ($0.stored.usage.count, $0.resumed) }
+    var (left, most) = (max(count / 10, 4), 4)
+    while left > 0, most > 0 {
+      _ = try? database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+      let evicted = try? write([], database) { try $0.evict(most, bytes: Int64(most) << 14, besides: kept) { true } }
+      try? database.run("PRAGMA incremental_vacuum(\(most * 4))")
+      left -= evicted ?? 0
+      most = evicted.map { $0 > 0 ? min(most * 2, 256) : 0 } ?? most / 4
+    }
+    _ = try? database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+    makeReserve()
+  }
+
+  // MARK: Files without a row
+
+  /// Clears away the files that a kill left; on the queue.
+  func clearAway() {
+    makeReserve()
+    try? writing("bodies") { database, _ in try sweep(database) }
+  }
+
+  /// The files of bodies that no row refers to: left by a kill, or of a writer.
+  func strays(_ database: Database) throws -> [UInt64] {
+    // In this order: a file comes before its row.
+    let numbers = try directory.bodyNumbers()
+    var known: Set<UInt64> = []
+    try database.run("SELECT file FROM entry WHERE file IS NOT NULL") { known.insert($0.bits(0)) }
+    return numbers.filter { !known.contains($0) }
+  }
+
+  /// Removes files without a row, unless a writer holds their locks.
+  private func sweep(_ database: Database) throws {
+    let strays = try strays(database)
+    guard !strays.isEmpty else { return }
+    // Another process may have replaced their entries by some that it has not synced.
+    _ = try directory.synchronizeAll()
+    try database.synchronize()
+    for number in strays {
+      try directory.ifThere {
+        guard let file = try directory.openBodyForWriting(number) else { return }
+        // Its writer may have released it just now, with a row.
+        if try database.number("SELECT 1 FROM entry WHERE file=?", [.bits(number)]) == nil {
+          try directory.removeBody(number)
+        }
+        withExtendedLifetime(file) {}
+      }
+    }
+  }
+
+  // MARK: The end
+
+  package func close() async {
+    // On the queue: a change that is accepted before is written.
+    _ = try? await onQueue("what was stored") { [self] _, _ in end(as: .closed) }
+    end(as: .closed)
+    // The work of writers comes to its end before.
+    await bodies.pool.settle()
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in
+        if let writer = connections.writer, !isGone() { try? synchronize(writer) }
+        finish()
+        continuation.resume()
+      }
+    }
+  }
+}
+
+extension ArchiveError {
+  static let logHeld = ArchiveError(
+    .notWritten,
+    "the log of the archive's index is full, because another program reads the index without end: close that program.")
+}

@@ -1,0 +1,118 @@
+import Foundation
+
+extension DiskStore {
+  /// An entry as the index has it.
+  struct EntryRecord: Sendable {
+    /// The bytes that an entry takes beside its head and body, roughly.
+    private static let bookkeeping: Int64 = 256
+
+    let id: EntryID
+    // The digests by which it is searched.
+    let resource: UInt64
+    let host: UInt64
+    let partition: UInt64?
+    let tags: [UInt64]
+    let head: [UInt8]
+    let body: Data?
+    let file: UInt64?
+    let cost: Int64
+    let length: Int64
+    let isPinned: Bool
+
+    var totals: Totals { Totals(cost: cost, isPinned: isPinned) }
+
+    /// - Parameters:
+    ///   - file: The file of its body; `nil` where that is in the row.
+    ///   - body: The body as it is in the row.
+    init(_ number: UInt64, _ block: HeadBlock, file: UInt64?, body: Data?, _ store: DiskStore) throws {
+      id = EntryID(number: number, hash: store.digest(of: block.key))
+      (resource, host) = (store.mark(resource: block.key.text), store.mark(block.details.host))
+      (partition, tags) = (store.mark(block.key.partition), block.details.tags.map(store.mark))
+      head = try store.sealed(block, id)
+      (self.file, self.body) = (file, body)
+      cost = Self.bookkeeping + Int64(head.count) + block.storedBodyLength
+      (length, isPinned) = (block.bodyLength, block.details.isPinned)
+    }
+
+    /// - Parameters:
+    ///   - file: The file that its body is in.
+    ///   - body: Its body, where that is in no file.
+    init(_ number: UInt64, _ draft: EntryDraft, _ file: BodyWriter.File?, _ body: Data, _ store: DiskStore) throws {
+      var (chunks, sealed) = (file?.chunks ?? [], file == nil ? Data() : nil)
+      if file == nil, !body.isEmpty {
+        let (bytes, chunk) = try store.bodies.sealing.sealed(
+          chunk: body, compressing: store.compresses(body), Sealing.Context(file: number, index: 0),
+          digest: store.digest(of: draft.key).bytes)
+        (chunks, sealed) = ([chunk], bytes)
+      }
+      let block = HeadBlock(key: draft.key, details: draft.details, head: draft.head, chunks: chunks)
+      try self.init(number, block, file: file?.number, body: sealed, store)
+    }
+  }
+
+  // MARK: Heads
+
+  /// A head as the index has it: sealed, and behind it its checksum.
+  fileprivate func sealed(_ block: HeadBlock, _ id: EntryID) throws -> [UInt8] {
+    var sink = ByteSink()
+    sink.bytes = try bodies.sealing.sealed(block.encoded(), .head(id.number), digest: id.hash.bytes)
+    sink.put(Checksum.of(sink.bytes, seed: seed(id)))
+    return sink.bytes
+  }
+
+  /// The head of a row; `nil` when it is not the one that was stored there.
+  func opened(_ bytes: [UInt8], _ id: EntryID) -> HeadBlock? {
+    guard bytes.count > 8 else { return nil }
+    var check = ByteSource(bytes.suffix(8))
+    guard check.number(UInt64.self) == Checksum.of(Array(bytes.dropLast(8)), seed: seed(id)),
+      let plain = bodies.sealing.opened(bytes.dropLast(8), .head(id.number), digest: id.hash.bytes),
+      let block = HeadBlock(decoding: plain), block.chunks.allSatisfy(bodies.sealing.canBe)
+    else { return nil }
+    return block
+  }
+
+  private func seed(_ id: EntryID) -> UInt64 { Checksum.seed(Sealing.Context.head(id.number).seed, identity.seed) }
+
+  /// Whether a body is compressed: where its first bytes are those of a text in UTF-8 or a relative of ASCII, without
+  /// control characters but white space and escape. A draft comes too late for a body that is written in pieces.
+  func compresses(_ data: Data) -> Bool {
+    options.compressesText && data.prefix(1024).allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
+  }
+
+  // MARK: Searching
+
+  fileprivate func mark(_ text: String) -> UInt64 { hash.digest(Array(text.utf8)) }
+
+  /// The same for all resources of a path, whatever their queries and the queries that responses excuse.
+  fileprivate func mark(resource text: some Sequence<UInt8>) -> UInt64 {
+    hash.digest(Array(text.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: " ") }))
+  }
+
+  /// `nil` for the shared partition, whose entries need no index.
+  fileprivate func mark(_ partition: ArchivePartition) -> UInt64? {
+    partition == .shared ? nil : hash.digest(partition.bytes)
+  }
+
+  /// A condition that the row of every entry of a filter meets whose number is greater than the first value.
+  func condition(_ filter: EntryFilter, after start: Int64) -> (sql: String, values: [DatabaseValue]) {
+    var (sql, values) = ("id>?", [DatabaseValue.number(start)])
+    func add(_ condition: String, _ digests: [UInt64]) {
+      sql += " AND " + condition
+      values += digests.map { .bits($0) }
+    }
+    for part in filter.parts {
+      switch part {
+      case .key(let key): add("digest=?", [digest(of: key)])
+      case .partition(let partition):
+        if let mark = mark(partition) { add("partition=?", [mark]) } else { add("partition IS NULL", []) }
+      case .host(let host): add("host=?", [mark(host)])
+      case .resource(let resource): add("resource=?", [mark(resource: resource.text)])
+      case .tags(let tags):
+        let places = tags.map { _ in "?" }.joined(separator: ",")
+        add("id IN (SELECT entry FROM tag WHERE digest IN (\(places)))", tags.map(mark))
+      case .url, .matching: break
+      }
+    }
+    return (sql, values)
+  }
+}

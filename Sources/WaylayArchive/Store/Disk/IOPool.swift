@@ -1,0 +1,29 @@
+import Foundation
+
+/// A few threads for work that waits for a disk, so that callers' executors do not.
+final class IOPool: Sendable {
+  private let lanes: [DispatchQueue]
+  private let last = Locked(0)
+
+  init(lanes count: Int = 4) { lanes = (0..<count).map { DispatchQueue(label: "waylay.archive.io-\($0)") } }
+
+  /// Runs work on the next lane.
+  func run(_ work: @escaping @Sendable () -> Void) {
+    let lane = last.withLock { last in
+      last = (last + 1) % lanes.count
+      return last
+    }
+    lanes[lane].async(execute: work)
+  }
+
+  /// Waits until everything that runs by now has come to its end.
+  func settle() async {
+    for lane in lanes { await withCheckedContinuation { continuation in lane.async { continuation.resume() } } }
+  }
+
+  /// Runs work and waits for its result.
+  func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    let promise = Promise<Value>()
+    return try await promise.value { run { promise.settle(Result { try work() }) } }
+  }
+}

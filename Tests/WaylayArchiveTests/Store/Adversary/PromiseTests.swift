@@ -1,0 +1,253 @@
+import Foundation
+import StoreFaults
+import TestOrigin
+import TestSupport
+import Testing
+import WaylayCore
+
+@testable import WaylayArchive
+
+@Suite("A store whose disk fails or loses its power", .timeLimit(.minutes(5)))
+struct PromiseTests {
+  private let disk = ModelDisk()
+
+  private func open(_ system: any SystemCalls) throws -> DiskStore { try open(options(system)) }
+
+  private func open(_ options: DiskStore.Options) throws -> DiskStore {
+    try DiskStore(at: FaultSession.directory, options: options)
+  }
+
+  private func options(_ system: any SystemCalls, memory: Int = 0) -> DiskStore.Options {
+    var options = DiskStore.Options(memory: memory, logger: .silent)
+    options.disk = system
+    return options
+  }
+
+  @Test("has no byte of a removed entry after a flush, also when the power goes then", arguments: 0..<4)
+  func removal(seed: UInt64) async throws {
+    let store = try open(disk)
+    var pieces: Set<Data> = []
+    for (index, size) in [300, 9000, 100_000, 70_000].enumerated() {
+      let body = Data.noise(size, seed: seed * 10 + UInt64(index) + 1)
+      pieces.insert(Data(body[100..<132]))
+      try await store.put(.sample("\(index)", head: "planted head \(index) \(seed)"), body: body)
+    }
+    try await store.flush()
+    if seed % 2 == 0 {
+      try await store.removeAll(.all)
+    } else {
+      store.remove(try await store.list().map(\.id))
+    }
+    try await store.flush()
+    pieces.insert(Data("planted head".utf8))
+    #expect(disk.remains(of: pieces).isEmpty)
+    var chance = SplitMix(state: seed)
+    for _ in 0..<20 { #expect(disk.afterLossOfPower(&chance).remains(of: pieces).isEmpty) }
+    await store.close()
+  }
+
+  @Test("throws from a flush while the file of a removed body cannot be removed")
+  func kept() async throws {
+    let failing = Locked(false)
+    let store = try open(FailingSystem(disk) { $0 == .remove && failing.withLock { $0 } ? .error(EIO) : nil })
+    let body = Data.noise(100_000)
+    try await store.put(.sample("a"), body: body)
+    try await store.flush()
+    failing.withLock { $0 = true }
+    try await store.removeAll(.all)
+    await #expect(throws: ArchiveError.self) { try await store.flush() }
+    failing.withLock { $0 = false }
+    try await store.flush()
+    #expect(disk.remains(of: [Data(body[100..<132])]).isEmpty)
+    await store.close()
+  }
+
+  @Test("gives out nothing from memory that another process has removed, when the look for changes fails once")
+  func failedLook() async throws {
+    let (isArmed, failures) = (Locked(false), Locked(0))
+    let system = FailingSystem(disk) { call in
+      guard [.lock, .sharedMemory, .read].contains(call) else { return nil }
+      let fails = isArmed.withLock { isArmed in
+        defer { isArmed = false }
+        return isArmed
+      }
+      if fails { failures.withLock { $0 += 1 } }
+      return fails ? .error(EIO) : nil
+    }
+    let options = options(system, memory: 1 << 20)
+    let (store, other) = (try open(options), try open(options))
+    try await store.put(.sample("a"), body: .noise(300))
+    #expect(try await store.bodies("a") == [.noise(300)])
+    try await other.removeAll(.all)
+    isArmed.withLock { $0 = true }
+    #expect(try await store.entries(for: ArchiveKey("a")).isEmpty)
+    #expect(failures.withLock { $0 } == 1)
+    await other.close()
+    await store.close()
+  }
+
+  @Test("does not call a body flushed whose bytes the system has dropped after a sync that failed")
+  func dropped() async throws {
+    let fails = Locked(false)
+    let system = FailingSystem(disk) { call in
+      guard call == .synchronize else { return nil }
+      return fails.withLock { fails in
+        defer { fails = false }
+        return fails ? .error(EIO) : nil
+      }
+    }
+    let store = try open(system)
+    let damaged = Locked(0)
+    store.observe { event in if event.kind == .damaged { damaged.withLock { $0 += 1 } } }
+    try await store.put(.sample("a"), body: .noise(90_000))
+    fails.withLock { $0 = true }
+    await #expect(throws: ArchiveError.self) { try await store.flush() }
+    disk.dropLostPages()
+    await #expect(throws: ArchiveError.self) { try await store.flush() }
+    #expect(damaged.withLock { $0 } == 1)
+    try await store.flush()
+    #expect(try await store.bodies("a").isEmpty)
+    await store.close()
+  }
+
+  @Test("keeps the flushed part of a body that has grown, when another process's flush syncs the new row")
+  func grown() async throws {
+    let options = options(disk)
+    let (store, other) = (try open(options), try open(options))
+    let writer = try store.makeWriter(for: ArchiveKey("a"))
+    let body = Data.noise(400_000)
+    try await writer.append(body.prefix(150_000))
+    try await writer.checkpoint(.sample("a"))
+    try await store.flush()
+    try await writer.append(body.dropFirst(150_000))
+    try await writer.checkpoint(.sample("a"))
+    try await other.flush()
+    var chance = SplitMix(state: 5)
+    for _ in 0..<20 {
+      let again = try open(disk.afterLossOfPower(&chance))
+      let found = try await again.bodies("a")
+      #expect(found.count == 1 && found.allSatisfy { body.starts(with: $0) && $0.count >= 150_000 })
+      await again.close()
+    }
+    await other.close()
+    await store.close()
+  }
+}
+
+@Suite("Two stores on one directory, and one that is suspended", .timeLimit(.minutes(5)))
+struct SharedDirectoryTests {
+  let directory = TemporaryDirectory()
+
+  @Test("an update of an entry that the other has removed does not bring it back", arguments: [true, false])
+  func staleUpdate(isLookedUp: Bool) async throws {
+    let (store, other) = (try directory.store(), try directory.store())
+    try await store.put(.sample("a"), body: .noise(300))
+    let entry = try #require(try await store.entries(for: ArchiveKey("a")).first)
+    try await other.removeAll(.all)
+    if isLookedUp { #expect(try await store.entries(for: ArchiveKey("a")).isEmpty) }
+    let gate = DispatchSemaphore(value: 0)
+    store.queue.async { gate.wait() }
+    _ = try store.update(entry, head: [1, 2, 3], details: entry.details)
+    for _ in 0..<2 { #expect(try await store.entries(for: ArchiveKey("a")).isEmpty) }
+    gate.signal()
+    try await store.flush()
+    #expect(try await store.entries(for: ArchiveKey("a")).isEmpty)
+    #expect(store.usage.count == 0)
+    await other.close()
+    await store.close()
+  }
+
+  @Test("an update that waits is found before the index has it")
+  func waitingUpdate() async throws {
+    let store = try directory.store()
+    try await store.put(.sample("a"), body: .noise(300))
+    await store.close()
+    let again = try directory.store()
+    let entry = try #require(try await again.list().first)
+    let gate = DispatchSemaphore(value: 0)
+    again.queue.async { gate.wait() }
+    _ = try again.update(entry, head: [1, 2, 3], details: entry.details)
+    for _ in 0..<2 { #expect(try await again.entries(for: ArchiveKey("a")).map(\.head) == [[1, 2, 3]]) }
+    gate.signal()
+    await again.close()
+  }
+
+  @Test("a copy of a body is not stored once the other has removed its entry", arguments: [true, false])
+  func copied(isRemoved: Bool) async throws {
+    let (store, other) = (try directory.store(), try directory.store())
+    let body = Data.noise(50_000)
+    let entry = try await store.put(.sample("a"), body: body)
+    let writer = try store.makeWriter(for: entry.key)
+    try await writer.append(body)
+    if isRemoved {
+      try await other.removeAll(.all)
+      try await other.flush()
+    }
+    try await writer.append(.noise(10, seed: 2))
+    var draft = EntryDraft.sample("a", replacing: [entry.id])
+    draft.source = entry.id
+    if isRemoved {
+      let error = await #expect(throws: ArchiveError.self) { try await writer.commit(draft) }
+      #expect(error?.code == .notWritten)
+    } else {
+      try await writer.commit(draft)
+    }
+    for one in [store, other] { #expect(try await one.bodies("a").map(\.count) == (isRemoved ? [] : [50_010])) }
+    await other.close()
+    await store.close()
+  }
+
+  @Test("a removal that was accepted before a suspension has happened at the next opening")
+  func suspended() async throws {
+    let store = try directory.store()
+    let entry = try await store.put(.sample("a"), body: .noise(300))
+    let gate = DispatchSemaphore(value: 0)
+    store.queue.async { gate.wait() }
+    store.remove([entry.id])
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        store.suspend()
+        continuation.resume()
+      }
+      gate.signal()
+    }
+    #expect(!store.isOpen)
+    let again = try directory.store()
+    #expect(try await again.list().isEmpty)
+    await again.close()
+  }
+
+  @Test(
+    "without its folder of bodies, or with another one, a store is lost, and the next one stores large bodies",
+    arguments: [true, false])
+  func folder(isReplaced: Bool) async throws {
+    let store = try directory.store()
+    try await store.put(.sample("a"), body: .noise(300))
+    let folder = directory.url.appendingPathComponent("bodies")
+    if isReplaced {
+      try FileManager.default.moveItem(at: folder, to: directory.url.appendingPathComponent(".old"))
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    } else {
+      try FileManager.default.removeItem(at: folder)
+    }
+    #expect(store.isGone() && !store.isOpen)
+    let again = try directory.store()
+    try await again.put(.sample("b"), body: .noise(100_000))
+    #expect(try await again.bodies("b") == [.noise(100_000)])
+    #expect(try await again.bodies("a") == [.noise(300)])
+    await again.close()
+    await store.close()
+  }
+
+  @Test("room on a full volume is made without the hits that wait")
+  func hits() async throws {
+    let store = try directory.store()
+    for number in 0..<20 { try await store.put(.sample("\(number)"), body: .noise(300)) }
+    for number in 0..<20 { #expect(try await store.entries(for: ArchiveKey("\(number)")).count == 1) }
+    let waiting = store.state.withLock { $0.hits.count }
+    store.makeRoomOnVolume()
+    #expect(waiting == 20 && store.state.withLock { $0.hits.count } == waiting)
+    #expect(store.usage.count < 20)
+    await store.close()
+  }
+}

@@ -84,7 +84,7 @@ compile() {
   shift
   swiftc -frontend "$@" -target "$(triple_of "$floor")" -resource-dir "$place/resources" -module-cache-path "$place/cache" \
     -swift-version 6 -parse-as-library -disable-objc-interop -plugin-path "$toolchain/host/plugins" \
-    -I "$place/modules" -I "$standIns/SwiftGlibc" -I "$standIns/CNIOLinux" -I "$standIns/DarwinStatus" \
+    -I "$place/modules" -I "$standIns/SwiftGlibc" -I "$standIns/CNIOLinux" -I "$standIns/DarwinStatus" -I "$standIns/SQLite3" \
     -I "$root/Tests/Support/CTestVFS/include"
 }
 
@@ -116,7 +116,7 @@ prepare() {
     done
   done
   for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
-  for name in Glibc CoreFoundation Darwin Dispatch Security SQLite3 Foundation Network WebKit NIOTransportServices XCTest; do
+  for name in Glibc CoreFoundation Darwin Dispatch Security Foundation Network WebKit NIOTransportServices XCTest; do
     case "$floor.$name" in watchos*.NIOTransportServices | watchos*.WebKit | tvos*.WebKit) continue ;; esac
     # The enums of a framework are open: a switch over one needs an @unknown default. C has structs, and NIO is no framework.
     case "$name" in Dispatch | Foundation | CoreFoundation | Security | Network | WebKit) kind=-enable-library-evolution ;; *) kind= ;; esac

@@ -2,6 +2,7 @@
 // work, after https://github.com/swiftlang/swift/blob/main/stdlib/public/Platform/POSIXError.swift and the kernel's asm-generic/errno.h.
 public enum POSIXErrorCode: Int32, Sendable {
   case EPERM = 1
+  case ENOENT = 2
   case EIO = 5
   case ENOMEM = 12
   case ENFILE = 23

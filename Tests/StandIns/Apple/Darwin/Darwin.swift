@@ -104,6 +104,7 @@ public var ENOSYS: Int32 { fatalError() }
 public func strerror(_: Int32) -> UnsafeMutablePointer<CChar>! { fatalError() }
 public func strlen(_: UnsafePointer<CChar>!) -> Int { fatalError() }
 public func memcmp(_: UnsafeRawPointer!, _: UnsafeRawPointer!, _: Int) -> Int32 { fatalError() }
+public func memchr(_: UnsafeRawPointer!, _: Int32, _: Int) -> UnsafeMutableRawPointer! { fatalError() }
 @discardableResult
 public func memcpy(_: UnsafeMutableRawPointer!, _: UnsafeRawPointer!, _: Int) -> UnsafeMutableRawPointer! { fatalError() }
 

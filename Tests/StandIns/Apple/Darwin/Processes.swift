@@ -23,6 +23,7 @@ public func getppid() -> pid_t { fatalError() }
 public var SIGINT: Int32 { fatalError() }
 public var SIGKILL: Int32 { fatalError() }
 public var SIGPIPE: Int32 { fatalError() }
+public var SIGCHLD: Int32 { fatalError() }
 public var SIGTERM: Int32 { fatalError() }
 public var SIGXFSZ: Int32 { fatalError() }
 public var SIG_UNBLOCK: Int32 { fatalError() }

@@ -199,6 +199,7 @@ pthread_t pthread_self(void);
 // signal.h
 #define SIGINT 2
 #define SIGPIPE 13
+#define SIGCHLD 17
 #define SIGTERM 15
 #define SIG_BLOCK 0
 typedef struct {

@@ -76,7 +76,7 @@ extension ErrorCode where Domain == ArchiveError {
   public static var storeFull: Self { Self("storeFull") }
   /// The archive is open for reading only.
   ///
-  /// Open the archive without `isReadOnly` in the one process that writes to it.
+  /// Open the archive without `isReadOnly` to store responses.
   public static var readOnly: Self { Self("readOnly") }
   /// The archive has been closed.
   ///

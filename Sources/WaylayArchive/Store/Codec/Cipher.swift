@@ -55,8 +55,8 @@
   import Foundation
 
   /// What an app encrypts an archive with: there is none, because the trait `Cryptography` of this package is not
-  /// enabled.
-  public enum EncryptionKey: Sendable {
+  /// enabled. A type without values would have the compiler warn of code that never runs.
+  public struct EncryptionKey: Sendable {
     func longEnough() throws(ArchiveError) -> EncryptionKey { self }
   }
 
@@ -68,17 +68,17 @@
     ) -> ArchiveCache.Storage { .memory }
   }
 
-  /// What cannot be made without a key.
-  enum Cipher: Sendable {
+  /// Never made, because there is no key.
+  struct Cipher: Sendable {
     static let overhead = 0
 
-    init(_ key: EncryptionKey, archive: [UInt8]) { switch key {} }
+    init(_ key: EncryptionKey, archive: [UInt8]) {}
 
-    var fingerprint: [UInt8] { switch self {} }
-    var digestKey: [UInt8] { switch self {} }
+    var fingerprint: [UInt8] { [] }
+    var digestKey: [UInt8] { [] }
 
-    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { switch self {} }
-    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { switch self {} }
+    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { Data() }
+    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { nil }
   }
 #endif
 

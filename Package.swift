@@ -119,7 +119,6 @@ let modules: [Target] = [
 
 /// Programs to read, and those for what a test cannot check.
 let programs: [Target] = [
-  program("offline-reader", in: "Examples", needs: ["TestOrigin", "Waylay", "WaylayCore", "ArgumentParser"]),
   program(
     "surviving-hijacks", in: "Examples",
     needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts", "ArgumentParser"]),
@@ -151,8 +150,7 @@ let tests: [Target] = [
   tests(
     "Examples",
     needs: [
-      "TestSupport", "archive-torture", "exits", "inspector-sizes", "offline-reader", "stress",
-      "surviving-hijacks", "tour",
+      "TestSupport", "archive-torture", "exits", "inspector-sizes", "stress", "surviving-hijacks", "tour",
     ]),
   tests(
     "TestOrigin",

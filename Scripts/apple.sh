@@ -30,7 +30,7 @@ libraries="WaylayBase WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecor
 # What is checked for macOS alone, where there are processes and tests: the module, and the folder where it does not follow from the name.
 rest="TestOrigin=Tests/Support/TestOrigin HijackLab=Tests/Support/HijackLab StoreFaults=Tests/Support/StoreFaults TestSupport=Tests/Support/TestSupport WaylayTool
   archive-torture=Tests/Harnesses/archive-torture exits=Tests/Harnesses/exits surviving-hijacks=Examples/surviving-hijacks
-  stress=Tests/Harnesses/stress offline-reader=Examples/offline-reader
+  stress=Tests/Harnesses/stress
   inspector-sizes=Tests/Harnesses/inspector-sizes walk=Tests/Harnesses/walk tour=Examples/tour AppleCore=Tests/AppleModel/Core
   AppleModel=Tests/AppleModel/AppleModel apple-model=Tests/AppleModel/apple-model"
 isWriting=

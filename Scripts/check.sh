@@ -86,8 +86,9 @@ Scripts/listings.sh
 step "The road of a request is the one of CONTRIBUTING.md"
 if [ "$(uname)" = Linux ] && command -v gdb >/dev/null; then Scripts/walk.sh --check; else echo "Not checked: there is no gdb."; fi
 
-step "What a dependent resolves"
+step "What a dependent resolves, and the examples that can be copied out"
 Scripts/dependents.sh
+Scripts/examples.sh
 
 step "The public API is the stored one, without breaks since the last release"
 Scripts/api.sh

@@ -113,30 +113,4 @@ struct ProgramTests {
     #expect(code == 0, "\(output)")
     #expect(output.contains("wrong outcomes       0"))
   }
-
-  @Test("offline-reader: a site is read after its server has gone, and in a later run")
-  func offlineReader() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("offline-reader-\(UUID().uuidString)")
-      .path
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let (code, output) = try await Program("offline-reader").run([folder])
-    #expect(code == 0, "\(output)")
-    #expect(output.contains("syncing 12/12") && output.contains("Offline: 12 articles."))
-    let (again, later) = try await Program("offline-reader").run([folder, "--read"])
-    #expect(again == 0 && later.contains("Offline: 12 articles.") && !later.contains("syncing"), "\(later)")
-  }
-
-  @Test("offline-reader says in one line why a directory cannot be used, and exits with 1", arguments: [true, false])
-  func unusableDirectory(read: Bool) async throws {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("offline-reader-\(UUID().uuidString)")
-    try Data("a file".utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let options = read ? ["--read"] : []
-    let (code, output) = try await Program("offline-reader").run([file.path] + options)
-    #expect(code == 1, "\(output)")
-    #expect(output.split(separator: "\n").count == 1 && output.contains(file.path), "\(output)")
-    let (nothing, why) = try await Program("offline-reader").run([file.path + "-missing", "--read"])
-    #expect(nothing == 1 && why.contains("No such file or directory"), "\(why)")
-    #expect(!FileManager.default.fileExists(atPath: file.path + "-missing"))
-  }
 }

@@ -32,7 +32,7 @@ func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let stored = storage.cookies, !stored.isEmpty else { return 0 }
   for place in places {
     var request = URLRequest(url: place)
-    _ = context.prepare(&request)
+    _ = context.prepare(&request, origin: nil, RedirectPolicy())
     guard let sent = request.value(forHTTPHeaderField: "Cookie") else { continue }
     require(!sent.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }, "cookies that break their line")
     let host = place.host ?? ""

@@ -24,7 +24,7 @@ public struct TransportSecurity: Sendable, Hashable {
     (self.pins, self.clientCertificates) = (pins, clientCertificates)
   }
 
-  /// What concerns one URL; `nil` for nothing.
+  /// The pins and the client certificate that apply to a URL; `nil` if none do.
   func demands(for url: URL) -> Demands? {
     guard url.scheme?.lowercased() == "https" else { return nil }
     let demands = Demands(

@@ -11,7 +11,7 @@
     case returns
 
     private static let answer = Locked<Cancellation?>(nil)
-    /// Reading it finds the answer, once per process, without a wait.
+    /// Determines the answer once per process, without waiting.
     static let asked: Void = probe { found in answer.withLock { $0 = $0 ?? found } }
 
     /// `nil` until it is known.
@@ -21,7 +21,7 @@
     @_spi(Benchmarks) public static func assume(_ assumed: Cancellation?) { answer.withLock { $0 = assumed } }
 
     static func probe(_ tell: @escaping @Sendable (Cancellation) -> Void) {
-      // Of no session, and of a kind for which no protocol class is looked for: cancelling it has no other effect.
+      // A task of no session, and of a kind for which no protocol class is asked: cancelling it has no other effect.
       let task = URLSessionDownloadTask()
       guard let hasNoProtocol = StoredProperty<Bool>("createdFromInvalidResumeData", in: URLSessionDownloadTask.self),
         let queue = try? TaskInternals.workQueue(of: task)
@@ -30,8 +30,8 @@
       probe(queue, within: .seconds(1), { task.cancel() }, tell)
     }
 
-    /// Cancels while the queue is suspended. That the call returns meanwhile proves that it does not wait; that it has
-    /// not returned in time is taken for the opposite.
+    /// Calls `cancel()` while the queue is suspended. If the call returns within a time limit, it does not wait for the
+    /// queue.
     static func probe(
       _ queue: DispatchQueue, within time: DispatchTimeInterval, _ cancel: @escaping @Sendable () -> Void,
       _ tell: @escaping @Sendable (Cancellation) -> Void

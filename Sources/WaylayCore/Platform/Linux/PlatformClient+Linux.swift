@@ -11,12 +11,13 @@
     let loader: InterceptingProtocol
     let task: URLSessionTask
     let session: URLSession
-    /// Whose load it is: the session's settings count, whatever the configuration said when it was intercepted.
+    /// The context of the load: its settings are those of the session, whatever the configuration said when it was
+    /// intercepted.
     let context: LoadContext
     let transports: Installation.Transports?
-    /// Where the client may be called.
+    /// The queue on which the client may be called.
     private let workQueue: DispatchQueue
-    /// The request's body; `nil` where the session's delegate is to be asked for it.
+    /// The request's body; `nil` if the session's delegate provides it.
     private let givenBody: MessageBody?
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
     let reportsChunks: Bool
@@ -27,16 +28,16 @@
     /// The receiver of the task's events.
     let listener: TaskInternals.Listener
     let meter: TaskMeter
-    /// The app has been told of all there is; on the work queue.
+    /// Whether the last event has been delivered; used on the work queue only.
     private var isTold = false
     /// The caller of an `async` function without a delegate.
     private let caller: TaskCaller?
-    /// The file of a download, until it is the app's.
+    /// The file of a download, until the app takes it over.
     private var downloaded: DownloadFile?
-    /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread
+    /// Whether the delegate of an `async` call gets the body chunk by chunk. Set before the first event, on the thread
     /// that posts it.
     var showsChunks = false
-    /// The response, when the loading system must not look at it too closely (P14).
+    /// The response, if it must be hidden from the challenge handling of the loading system (P14).
     private var guarded: ChallengeProofResponse?
 
     /// The properties of a task that are missing.
@@ -160,7 +161,7 @@
       workQueue.async(execute: work)
     }
 
-    /// Whether the app gets the response in one piece at its end.
+    /// Whether the app gets the whole response at its end.
     var tellsAtOnce: Bool { caller != nil && !isDownload }
 
     /// Runs the last `work` of a load where the client may be called. For a caller of an `async` function the chain's own
@@ -249,7 +250,7 @@
       if showsChunks, callersDelegate != nil { schedule { self.pass(chunk) } }
     }
 
-    /// The body will be collected; a delegate that is to see it as it comes is shown it now.
+    /// The body is collected, and also passed chunk by chunk to a delegate that receives chunks.
     func collect() {
       showsChunks = true
     }

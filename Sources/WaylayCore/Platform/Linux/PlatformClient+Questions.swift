@@ -5,7 +5,7 @@
     /// Never called where a chain may answer inline: the body is the app's own data, file or stream.
     func prepare(for load: Load) -> MessageBody { body }
 
-    /// Who is asked: the delegate named in an `async` call, else the task's, else the session's.
+    /// The receiver of questions: the delegate named in an `async` call, else the task's, else the session's.
     private var delegate: (any URLSessionTaskDelegate)? {
       if case .caller(let delegate?) = listener { return delegate }
       return task.delegate
@@ -36,8 +36,8 @@
       delegate == nil ? nil : ObjectIdentifier(session)
     }
 
-    /// Asks the task's delegate, then the session's. Which of the two methods an app implements cannot be seen on
-    /// Linux, where both have a default; the default is to perform default handling, and so are we left to go on.
+    /// Asks the task's delegate, then the session's. Linux does not show which of the two methods an app implements,
+    /// because both have a default implementation, which asks for default handling.
     func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeReply {
       guard let delegate else { return ChallengeReply(.performDefaultHandling) }
       let answer: ChallengeReply = try await ask { [task] session, answer in
@@ -62,7 +62,7 @@
     }
   }
 
-  /// A stream on its way from the delegate to the one body that reads it; nobody else uses it meanwhile.
+  /// Moves a stream from the delegate to the body that reads it, its only user.
   private struct StreamBox: @unchecked Sendable {
     let stream: InputStream?
   }
@@ -92,7 +92,7 @@
   }
 
   extension InterceptedResponse {
-    /// The head as the loading system gets it: in a form that it does not take for a challenge.
+    /// The head in a form that the loading system does not take for a challenge.
     var platformHead: HTTPURLResponse {
       guard status.code == 401, fields[.wwwAuthenticate] != nil else { return head }
       let plain = head
@@ -104,13 +104,13 @@
     }
   }
 
-  /// A 401 that keeps its `WWW-Authenticate` for the app and hides it from the loading system.
+  /// A 401 whose `WWW-Authenticate` is visible to the app and hidden from the loading system.
   ///
-  /// On Linux a finished 401 with that header makes the loading system retry past us, hang, or trap (P14). It looks for
-  /// a challenge inside `urlProtocolDidFinishLoading`, and gives up when the response has no URL; so for the time of
-  /// that call, on the thread that makes it, this one has none.
+  /// On Linux, a finished 401 with this header makes the loading system retry without Waylay, hang, or trap (P14). It
+  /// looks for a challenge inside `urlProtocolDidFinishLoading`, and gives up if the response has no URL. So during
+  /// that call, on its thread, this response has none.
   final class ChallengeProofResponse: HTTPURLResponse, @unchecked Sendable {
-    // Unchecked like its superclass: what is added is behind a lock.
+    // Unchecked like its superclass: the added state is behind a lock.
     private let blindThread = Locked<ObjectIdentifier?>(nil)
 
     func hideFromLoader(_ isHidden: Bool) {

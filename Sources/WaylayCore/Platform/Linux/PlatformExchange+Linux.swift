@@ -1,18 +1,18 @@
 #if CORELIBS_FOUNDATION
   import Foundation
 
-  /// What an exchange on the inner session does differently on Linux.
+  /// The Linux part of an exchange on the inner session.
   enum PlatformExchange {
     static let capabilities: TransportCapabilities = []
 
     /// A challenge about the server's trust never comes (U4).
     static func supports(_ demands: TransportSecurity.Demands) -> Bool { false }
 
-    /// Suspending a task here stops late and starts the transfer again from the first byte (U2): never done.
+    /// Unused: suspending a task stops it late, and restarts its transfer from the first byte (U2).
     static let highWater = Int.max
 
-    /// The challenge comes after the body, and default handling without a credential never ends (P14): the exchange is
-    /// over.
+    /// Ends the exchange: the challenge comes after the body, and default handling without a credential never ends
+    /// (P14).
     static func answer(
       _ challenge: URLAuthenticationChallenge, of exchange: SessionExchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -35,7 +35,7 @@
 
       private let form: Form
 
-      /// The session knows it: the body is data or a file by now.
+      /// Unknown here: the session derives it from the data or the file.
       var contentLength: String? { nil }
 
       init(_ request: InterceptedRequest) async throws {
@@ -80,8 +80,8 @@
         }
       }
 
-      /// Makes the task. A protocol class beneath ours is to see what it would see without us: a body in the request
-      /// where the app has put one, and none of an upload task (P9).
+      /// Makes the task. A foreign protocol class sees the request as it would without Waylay: with its body where the
+      /// app has put one into it, and without the body of an upload task (P9).
       func makeTask(
         _ request: URLRequest, in session: URLSession, for exchange: SessionExchange, toForeignClasses: Bool
       ) -> URLSessionTask {

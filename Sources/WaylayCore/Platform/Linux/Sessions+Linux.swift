@@ -5,8 +5,7 @@
   /// The protocol classes of `URLSession.shared` and of other sessions that exist, on Linux: their configuration is
   /// live, and `registerClass` comes too late once the shared session has been used, and never for another (P11).
   enum SharedSession {
-    /// Lists that sessions had before. The loading system reads them without a lock: one that it has just read must not
-    /// go while it does.
+    /// The replaced lists, retained forever: the loading system reads a list without a lock, and may still use it.
     private static let former = Locked<[[AnyClass]]>([])
 
     static func canChange(_ session: URLSession) -> Bool { true }
@@ -72,7 +71,7 @@
   final class SessionEnd: Sendable {
     private let listeners = Locked<[@Sendable () -> Void]>([])
 
-    /// The session of a queue is asked for and noted in one go.
+    /// Guards reading a session's queue and marking it, which happen together.
     private static let lock = Locked(false)
     private static let key = DispatchSpecificKey<SessionEnd>()
 

@@ -17,7 +17,7 @@
       }
     }
 
-    /// Whether a download task can be given its file: found out once, on an object that belongs to no task.
+    /// Whether a download task can be given its file; determined once, on an object that belongs to no task.
     static let servesDownloads: Bool = {
       guard let url = URL(string: "http://example.com/") else { return false }
       let probe = URLProtocol(request: URLRequest(url: url), cachedResponse: nil, client: nil)

@@ -131,11 +131,10 @@
       return found
     }
 
-    /// Whether all of it was found where it is expected, on the first task of a session.
+    /// Whether every property was at its expected place, on the first task of a session.
     static var readsStored: Bool { layout.withLock { $0?.isComplete } ?? false }
 
-    /// Bytes by which the place of a task's session is taken for another one, for the test that a changed layout is
-    /// noticed.
+    /// An offset error in bytes, by which a test shows that a changed layout is detected.
     static let misplacement = Locked(0)
   }
 

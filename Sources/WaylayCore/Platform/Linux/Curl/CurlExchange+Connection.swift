@@ -2,41 +2,41 @@
   internal import CWaylayCurl
   import Foundation
 
-  /// What is known of the connection that an exchange is on.
+  /// The state of the connection that an exchange uses.
   struct CurlConnectionState {
     var connection: CurlConnection?
-    /// Our end of it; zero where libcurl does not say.
+    /// The local port; zero if libcurl does not report it.
     var localPort: Int32?
-    /// Whether it was open before.
+    /// Whether the connection was open before the exchange.
     var isKept = false
-    /// When the request began on it.
+    /// When the request began on this connection.
     var beganAt: ContinuousClock.Instant?
-    /// Connections on which libcurl has begun the request.
+    /// The number of connections on which libcurl began the request.
     var attempts = 0
-    /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a
-    /// connection is open.
+    /// Bytes that libcurl counts as sent although they are not part of the request: the head of a CONNECT to a proxy.
+    /// `nil` until a connection is open.
     var foreignBytes: Int?
-    /// The kept connection had bytes that belong to no response: nothing of the request is on it, and it has been shut
-    /// down. libcurl may read less than has come after the end of a response, and would take the rest for the response to
-    /// the next request.
+    /// The kept connection had unread bytes that belong to no response, and was shut down before the request was sent.
+    /// libcurl may leave bytes behind the end of a response unread, and would take them for the beginning of the next
+    /// response.
     var isSpoilt = false
-    /// The request's stream with HTTP/2, as far as libcurl has said it.
+    /// The HTTP/2 stream of the request, once libcurl has reported it.
     var stream: Int?
-    /// The server has said that it has not looked at the request, and will not.
+    /// The server has refused the request without processing it.
     var isRefused = false
   }
 
-  // All of it on the loop's thread.
+  // Used on the loop's thread only.
   extension CurlExchange {
-    /// libcurl opens a connection. Where the request had begun on a kept one that has turned out dead, nobody may share
-    /// that any more.
+    /// libcurl opens a connection. If the request had begun on a kept connection that turned out to be dead, no other
+    /// exchange may use that connection.
     func isConnecting(from port: Int32) {
       loop.connections.opening(from: port)
       guard case .connected(_, let old) = position, old != port else { return }
       loop.queue.reconnecting(self)
     }
 
-    /// A connection is open, verified, and nothing of the request is on it (U10).
+    /// A connection is open and verified, and nothing of the request has been sent on it (U10).
     func mayBegin(from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
       guard !isCancelled else { return false }
       guard !loop.hasUnread(easy, from: port, to: address) else {
@@ -56,14 +56,14 @@
       }
       defer { (connectionState.stream, connectionState.isRefused) = (nil, false) }
       guard connectionState.attempts > 1, let easy else { return true }
-      // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice
-      // (RFC 9110, section 9.2.2).
+      // libcurl retries when a kept connection is dead. A request that the server may have processed must not be sent
+      // twice (RFC 9110, section 9.2.2).
       return request.isIdempotent || connectionState.isRefused || headBytesSent(easy) == 0
     }
 
-    /// libcurl says something of the exchange: which stream it is on, which was the last one that a server that goes
-    /// away has looked at, that it has refused this one (RFC 9113, sections 6.8 and 8.7). It has no other way to tell; what
-    /// another version says in other words counts for nothing.
+    /// Parses libcurl's debug messages for the stream of the exchange, the last stream that a GOAWAY covers, and a
+    /// refusal (RFC 9113, sections 6.8 and 8.7): libcurl reports these in no other way. Messages in the words of
+    /// another version are ignored.
     func remarked(_ text: String) {
       func number(after words: String) -> Int? {
         text.range(of: words).flatMap { Int(text[$0.upperBound...].prefix { $0.isASCII && $0.isNumber }) }
@@ -77,15 +77,15 @@
       }
     }
 
-    /// Bytes of the request's head that were sent. An old libcurl does not say when the connection is open; then all
-    /// counts, a CONNECT too.
+    /// The number of bytes of the request's head that were sent. An old libcurl does not report when the connection
+    /// opens; then all bytes count, including a CONNECT.
     func headBytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
       guard CurlTransport.hasPrerequest else { return waylay_curl_get_number(easy, CurlInfo.requestSize) }
       return connectionState.foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
     }
 
-    /// Has the connection close with its transfer, which is ended before all of the response has come: an older libcurl may
-    /// lose a part of what is left of it, and would then read the next response from the wrong place (U21).
+    /// Closes the connection with its transfer, which ends before the whole response has arrived: an old libcurl may
+    /// lose a part of the rest, and would then read the next response from the wrong offset (U21).
     func closeConnection() {
       guard !CurlTransport.canMultiplex, let easy else { return }
       _ = waylay_curl_set_number(easy, CurlOption.forbidReuse, 1)
@@ -97,12 +97,12 @@
       return CurlReturn.writeError
     }
 
-    /// How often a request is taken to another connection.
+    /// The maximum number of times that a request moves to another connection.
     private static let mostDepartures = 3
 
-    /// Whether a connection that was kept, or on which the server has refused the request, has ended before a byte of the
-    /// response, and the request may go out on another one: it is nobody's fault when a server closes a connection that is old, or has carried enough, while a request
-    /// is on its way. libcurl sees to it with HTTP/1, and leaves it to us where a connection of HTTP/2 ends.
+    /// Whether the request may be sent on another connection: its kept connection, or one on which the server refused
+    /// it, ended before a byte of the response. Servers close old connections while a request is on its way. libcurl
+    /// handles this for HTTP/1, but not for HTTP/2.
     func shouldDepart(_ code: Int32, _ easy: UnsafeMutableRawPointer) -> Bool {
       guard connectionState.isKept || connectionState.isRefused, departures < Self.mostDepartures,
         CurlCode.lostConnection.contains(code)
@@ -115,13 +115,13 @@
         || (request.isIdempotent || connectionState.isRefused) && (upload.isEmpty || upload.canSeek)
     }
 
-    /// Whether no kept connection is to be tried any more.
+    /// Whether the request must not use a kept connection again.
     var needsFreshConnection: Bool { departures == Self.mostDepartures }
 
-    /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this
-    /// one was to wait.
+    /// The connection of an exchange that is being ended, if nothing has arrived on it, for any exchange, during half
+    /// of this exchange's timeout.
     ///
-    /// - Parameter code: libcurl's; `nil` when it is ended from our side, by a timeout of the load for example.
+    /// - Parameter code: The code of libcurl; `nil` if the exchange is ended by Waylay, for example by a timeout.
     func deadConnection(
       _ code: Int32?, _ easy: UnsafeMutableRawPointer
     ) -> (address: String, port: Int32, localPort: Int32)? {

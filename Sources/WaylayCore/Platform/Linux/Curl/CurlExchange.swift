@@ -8,12 +8,12 @@
   /// Unchecked: all state but `shared` is used on the loop's thread only, from ``begin(_:_:)`` to
   /// ``ended(_:easy:)``.
   final class CurlExchange: @unchecked Sendable {
-    /// The state of both the reader's thread and the loop's.
+    /// State that the reader's thread and the loop's thread share.
     private struct Shared {
       var pipe: BodyPipe?
-      /// The reader has as much as it may.
+      /// Whether the buffer of the reader is full.
       var isFull = false
-      /// libcurl was told to wait for the reader.
+      /// Whether libcurl has paused the transfer for the reader.
       var isPaused = false
       var isCancelled = false
     }
@@ -31,32 +31,32 @@
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let upload: CurlUpload
     private(set) var head: ResponseHead
-    /// Why the response was refused at its head: it is over a limit, or its end cannot be known.
+    /// Why the response was rejected at its head: it exceeds a limit, or its end cannot be determined.
     private(set) var refusal: TransportError?
     private(set) var isDelivered = false
-    /// The response was handed over without a body, whatever the server sends.
+    /// The response was delivered without a body, whatever the server sends after it.
     private var isBodyless = false
     let ticket: DialGate.Ticket
     private(set) var hasEnded = false
-    /// Where its connection leads.
+    /// The destination by which the queue admits it.
     let destination: CurlQueue.Destination
-    /// The time limit for opening a connection; the loop also waits so long for another exchange's connection.
+    /// The time limit for opening a connection. The loop also waits this long for the connection of another exchange.
     let connectLimit: Duration?
-    /// How long it may wait in the queue at all; `nil` where the load watches over that.
+    /// The time limit for waiting in the queue; `nil` if the load keeps it.
     let waitLimit: Duration?
-    /// The connection that it is on.
+    /// The state of its connection.
     var connectionState = CurlConnectionState()
-    /// How often it was begun anew on another connection.
+    /// The number of times that it moved to another connection.
     var departures = 0
-    /// Where it is in the loop's queue, to which this belongs.
+    /// Its place in the loop's queue, which alone sets it.
     var position = CurlQueue.Position.none
     /// The bytes that arrived since the last flush.
     private var pending = Data()
-    /// Whether the loop knows that something has come.
+    /// Whether the loop has it among its arrivals.
     var hasArrivals = false
-    /// Bytes of the request's body that libcurl has taken.
+    /// The number of body bytes that libcurl has taken.
     private var sentBytes: Int64 = 0
-    /// Whether libcurl undoes a coding of the body.
+    /// Whether libcurl decodes the content coding of the body.
     var decodes = true
 
     init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
@@ -86,7 +86,7 @@
       message.deallocate()
     }
 
-    /// Safe: the loop keeps an exchange for as long as libcurl has its handle.
+    /// Safe: the loop retains an exchange while libcurl has its handle.
     static func from(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
       guard let context else { preconditionFailure("libcurl called back without a context") }
       return Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
@@ -108,13 +108,13 @@
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// Whether another attempt has the request, or the request opens a connection that is not reused.
+    /// Whether another attempt of the route sends the request, or the request opens a connection that is not reused.
     var isOvertaken: Bool { request.route?.gate?.isClaimed ?? false || request.route?.opensNewConnection ?? false }
 
-    /// Whether nothing more is taken from the connection, because the reader has as much as it may.
+    /// Whether the transfer is paused because the buffer of the reader is full.
     var isHeldBack: Bool { shared.withLock { $0.isFull || $0.isPaused } }
 
-    /// Ends the exchange from our side.
+    /// Cancels the exchange.
     func cancel() {
       let isFirst = shared.withLock { shared in
         defer { shared.isCancelled = true }
@@ -125,7 +125,7 @@
       loop.send(.cancel(self))
     }
 
-    /// The reader has taken everything.
+    /// The reader has taken all buffered bytes.
     private func drained() {
       let wasPaused = shared.withLock { shared in
         shared.isFull = false
@@ -137,7 +137,7 @@
 
     // MARK: On the loop's thread
 
-    /// Something has come, which is handed over when libcurl has done all it can for now.
+    /// Notes that bytes have arrived; the loop delivers them after libcurl has done all that it can for now.
     private func noteArrival() {
       guard loop.arrivals.note(self) else { return }
       request.observer?.progressed()
@@ -145,7 +145,7 @@
     }
 
     func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
-      // An old libcurl does not say when the connection is open.
+      // An old libcurl does not report when the connection opens.
       if case .connecting = position { connectionState.connection = loop.noteBegun(self, from: 0) }
       noteArrival()
       let wasComplete = head.isComplete
@@ -158,7 +158,8 @@
       guard !wasComplete, head.isComplete else { return count }
       if let easy {
         let isMultiplexed = waylay_curl_get_number(easy, CurlInfo.httpVersion) > 2
-        // Now, and not when it is over: libcurl may begin the next request before it says that this one is.
+        // Set it here, because libcurl may begin the next request on the connection before it reports the end of this
+        // one.
         connectionState.connection?.isSequential = !isMultiplexed
         loop.queue.learned(self, isMultiplexed: isMultiplexed)
       }
@@ -203,22 +204,22 @@
       return true
     }
 
-    /// Goes on in whichever direction can go on.
+    /// Resumes the direction of the transfer that is paused and can continue.
     func resume() {
       guard let easy, !hasEnded else { return }
       let isPaused = shared.withLock { $0.isPaused }
       _ = waylay_curl_pause(easy, (isPaused ? CurlPause.receiving : 0) | (upload.isWaiting ? CurlPause.sending : 0))
     }
 
-    /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over
-    /// as it is (P23). Where decoding cannot be stopped by then, the request is sent once more with nothing decoded, if
-    /// it may be.
+    /// Whether to send the request again without decoding: libcurl does not know the content coding, and would fail the
+    /// response instead of delivering it as it is (P23). Only for a request that may be sent twice, and where decoding
+    /// can no longer be turned off.
     var shouldRepeatUndecoded: Bool {
       decodes && head.isComplete && !isDelivered && !hasEnded && head.hasUnknownCoding(features: waylay_curl_features())
         && request.isIdempotent && upload.canSeek
     }
 
-    /// Forgets the first response, so that the exchange can begin again with nothing decoded.
+    /// Discards the response, so that the exchange can begin again without decoding.
     func forgetResponse() {
       decodes = false
       head = ResponseHead(limits: transport.options.limits)
@@ -227,7 +228,7 @@
       forgetConnection()
     }
 
-    /// Releases libcurl's handle, which has ended without a response, and the lists it was given.
+    /// Releases the handle of libcurl and its lists, after an end without a response.
     func forgetConnection() {
       easy = nil
       connectionState = CurlConnectionState()
@@ -274,12 +275,12 @@
       response.settle(.success(result))
     }
 
-    /// The exchange is over before it was begun.
+    /// Fails the exchange before it begins.
     func fail(_ error: TransportError) {
       finish(error, easy: nil)
     }
 
-    /// The exchange is over: by libcurl's code, or without one from our side.
+    /// Ends the exchange, with the code of libcurl, or without one if it was cancelled.
     func ended(_ code: Int32?, easy: UnsafeMutableRawPointer?) {
       guard !hasEnded else { return }
       finish(failure(code, easy), easy: easy)
@@ -288,7 +289,7 @@
     private func finish(_ error: (any Error)?, easy: UnsafeMutableRawPointer?) {
       guard !hasEnded else { return }
       if error == nil, head.isComplete, !isDelivered {
-        // All of it has come at once: no stream is needed.
+        // The whole body has arrived, so it is delivered as data instead of a stream.
         deliver(body: .data(pending), metrics: metrics(isOver: true))
       } else if error != nil, head.isComplete, !isDelivered, !pending.isEmpty {
         flush()
@@ -328,7 +329,7 @@
       if code == CurlCode.abortedByCallback, let gate = request.route?.gate, !gate.isClaimed(by: ticket) {
         return gate.lost(to: request.route)
       }
-      // An abort without a gate: the request must not be sent twice, and its connection is gone.
+      // Cancelled without a gate: the request must not be sent twice, and its connection is gone.
       let isGone = code == CurlCode.abortedByCallback
       return TransportError(
         curl: isGone ? CurlCode.receiveFailed : code,

@@ -2,13 +2,13 @@
   internal import CWaylayCurl
   import Foundation
 
-  /// One thread with all transfers of a transport: nothing of libcurl is used on any other, but for waking this one.
+  /// A thread that runs all transfers of a transport. Other threads use libcurl only to wake this one.
   ///
-  /// The thread starts with the first exchange and ends when there has been none for a while, or with the transport.
+  /// The thread starts with the first exchange, and ends after a minute without one, or with the transport.
   final class CurlLoop: Sendable {
     enum Command {
       case start(CurlExchange)
-      /// The reader of a response wants more, or a request body has more.
+      /// The reader of a response wants more bytes, or a request body has more.
       case resume(CurlExchange)
       case cancel(CurlExchange)
       case closeIdle(address: String, port: Int)
@@ -19,32 +19,32 @@
       var commands: [Command] = []
       var loop: UnsafeMutableRawPointer?
       var isRunning = false
-      /// Whether the thread sleeps, or is about to, and so has to be woken.
+      /// Whether the thread sleeps or is about to, and must be woken for a command.
       var isAsleep = false
       var isInvalidated = false
-      /// Whether nobody is expected to come any more.
+      /// Whether the thread ends as soon as it is idle.
       var isResting = false
     }
 
     /// Milliseconds without an exchange after which the thread ends and idle connections are closed.
     static let linger: Int32 = 60_000
-    /// Handles that are kept for the next exchange, when there is none and at most: making one costs more than cleaning
-    /// one.
+    /// The number of reset handles to keep for later exchanges: when idle, and at most. Creating a handle costs more
+    /// than resetting one.
     static let spareHandles = (idle: 16, most: 256)
 
     let state = Locked(State())
-    /// Touched on the loop's thread only.
+    /// Used on the loop's thread only.
     let queue: CurlQueue
-    /// The connections on which a request has begun, those that are closed again included until their port is another's:
-    /// there are 65 535. Touched on the loop's thread only.
+    /// The connections on which a request has begun, by local port. A closed connection stays until its port is used
+    /// again; there are at most 65 535. Used on the loop's thread only.
     let connections = CurlConnections()
-    /// Touched on the loop's thread only.
+    /// Used on the loop's thread only.
     let arrivals = CurlArrivals()
     private let keptConnections: Int
 
     init(connectionsPerHost: Int) {
       queue = CurlQueue(connectionsPerDestination: connectionsPerHost)
-      // libcurl counts those in use too, and would close one for every request where there are more.
+      // libcurl also counts connections in use, and would close one for each request beyond this number.
       keptConnections = min(max(64, connectionsPerHost), 100_000)
     }
 
@@ -66,7 +66,7 @@
       if needsThread { Thread.detachNewThread { self.run() } }
     }
 
-    /// Tells a running exchange something; one that has ended does not care.
+    /// Posts a command to a running exchange; a no-op after its end.
     func send(_ command: Command) {
       state.withLock { state in
         guard state.isRunning else { return }
@@ -75,7 +75,7 @@
       }
     }
 
-    /// Ends the connections to an address, or all; how many there were.
+    /// Ends the connections to an address, or all, and returns their number.
     func closeConnections(to address: String?) -> Int {
       state.withLock { state in
         guard let loop = state.loop else { return 0 }
@@ -83,7 +83,7 @@
       }
     }
 
-    /// Closes all connections and ends the thread as soon as no exchange is under way. Exchanges may come all the same.
+    /// Closes all connections and ends the thread as soon as no exchange runs. Later exchanges start it again.
     func rest() {
       state.withLock { state in
         state.isResting = true
@@ -100,15 +100,15 @@
 
     // MARK: On the loop's thread
 
-    /// A request begins on the connection from a local port; zero where libcurl does not say.
+    /// Records that a request begins on the connection with a local port; zero if libcurl does not report it.
     func noteBegun(_ exchange: CurlExchange, from port: Int32) -> CurlConnection {
       let connection = connections.connection(from: port)
       queue.connected(exchange, port: port)
       return connection
     }
 
-    /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is
-    /// of no use any more then.
+    /// Whether a kept HTTP/1 connection has unread bytes, which belong to no response (RFC 9112, section 9.2): it
+    /// cannot be used again.
     func hasUnread(_ easy: UnsafeMutableRawPointer?, from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
       guard connections.connection(from: port).isSequential, let easy, let loop = state.withLock({ $0.loop }) else {
         return false
@@ -125,9 +125,9 @@
     }
   }
 
-  // On the loop's thread.
+  // Used on the loop's thread only.
   extension CurlLoop {
-    /// What only the thread touches.
+    /// The state of the thread.
     private struct Transfers {
       let loop: UnsafeMutableRawPointer
       var active: [UnsafeMutableRawPointer: CurlExchange] = [:]
@@ -136,14 +136,14 @@
 
     func run() {
       waylay_curl_name_thread("waylay-curl")
-      // Without its signal handler an older libcurl lets a broken TLS connection end the process.
+      // Without this signal handler, an old libcurl lets a broken TLS connection end the process.
       var broken = sigset_t()
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, nil)
       let made = waylay_curl_loop_new { context, port in CurlExchange.from(context).isConnecting(from: port) }
       guard let loop = made else { return fail() }
-      // How many connections a host gets is the queue's business.
+      // The queue limits the connections per host.
       _ = waylay_curl_loop_set_number(loop, CurlMultiOption.maxConnects, keptConnections)
       if !CurlTransport.canMultiplex { _ = waylay_curl_loop_set_number(loop, CurlMultiOption.multiplexing, 0) }
       state.withLock { $0.loop = loop }
@@ -153,16 +153,16 @@
       waylay_curl_loop_free(loop)
     }
 
-    /// Does what is to be done and sleeps until there is more; `false` ends the thread.
+    /// Processes all commands and events, and sleeps until there are more; `false` ends the thread.
     ///
-    /// The work is a function of its own because nothing of it may be held while the thread sleeps: an exchange holds
-    /// its transport, which would not be released before the thread wakes up, and with it a thread and its descriptors.
+    /// The processing is a function of its own so that nothing of it is retained while the thread sleeps. An exchange
+    /// retains its transport, which would otherwise keep its thread and descriptors until the next wake-up.
     private func step(_ transfers: inout Transfers) -> Bool {
       guard let mustGoOn = work(&transfers) else { return !stop() }
       return sleep(&transfers, for: mustGoOn ? 0 : nil)
     }
 
-    /// Whether there is more to do already; `nil` when all is over.
+    /// Returns whether there is more to do at once; `nil` ends the thread.
     @inline(never)
     private func work(_ transfers: inout Transfers) -> Bool? {
       let (commands, isInvalidated) = state.withLock { state in
@@ -171,7 +171,7 @@
       }
       for command in commands { perform(command, &transfers) }
       if isInvalidated { return endAll(nil, &transfers) }
-      // Who has left makes room for those that wait.
+      // Exchanges that ended make room for waiting ones.
       repeat {
         if queue.isReady { queue.serve(now: .now) { begin($0, &transfers) } }
         guard waylay_curl_loop_act(transfers.loop) else { return endAll(CurlCode.outOfMemory, &transfers) }
@@ -191,16 +191,16 @@
       return queue.isReady
     }
 
-    /// Ends everything, and then the thread.
+    /// Ends all exchanges, and then the thread.
     private func endAll(_ code: Int32?, _ transfers: inout Transfers) -> Bool? {
       for exchange in queue.clear() { exchange.ended(code, easy: nil) }
       for (_, exchange) in transfers.active { end(exchange, code, &transfers) }
-      // They hold the loop, and nobody looks for them any more.
+      // The arrivals retain the loop, and nothing reads them any more.
       _ = arrivals.take()
       return nil
     }
 
-    /// Takes those exchanges off the loop that libcurl has ended.
+    /// Removes the exchanges that libcurl has ended from the loop.
     private func takeEnded(_ transfers: inout Transfers) {
       var code: Int32 = 0
       var departing: [CurlExchange] = []
@@ -215,11 +215,11 @@
           end(exchange, code, &transfers)
         }
       }
-      // When all have left their connection they wait for one new one together.
+      // Exchanges that left the same connection wait together for one new connection.
       for exchange in departing where queue.enter(exchange, now: .now) { begin(exchange, &transfers) }
     }
 
-    /// Waits until somebody has something to be done, or a transfer goes on; `false` ends the thread.
+    /// Waits for a command or for activity of a transfer; `false` ends the thread.
     private func sleep(_ transfers: inout Transfers, for milliseconds: Int32?) -> Bool {
       let isIdle = transfers.active.isEmpty && queue.isEmpty
       let (mayWait, isOver) = state.withLock { state in
@@ -242,19 +242,19 @@
       return !stop()
     }
 
-    /// Milliseconds until somebody in the queue has waited for too long.
+    /// The milliseconds until the next alarm of the queue.
     private var napTime: Int32 {
       guard let alarm = queue.nextAlarm else { return Self.linger }
       let time = ContinuousClock.now.duration(to: alarm) / .milliseconds(1)
       return Int32(min(max(time, 0).rounded(.up), Double(Self.linger)))
     }
 
-    /// What an exchange fails with that has waited for too long.
+    /// The error of an exchange that has waited too long in the queue.
     private static let late = TransportError(
       .timedOut, phase: .connecting, requestBytesSent: 0,
       message: "no connection opened in time: other requests to the same server were waiting for one too.")
 
-    /// Ends the thread, unless somebody has come meanwhile.
+    /// Ends the thread, unless an exchange has been added meanwhile.
     private func stop() -> Bool {
       state.withLock { state in
         guard state.commands.isEmpty else { return false }
@@ -280,25 +280,25 @@
           return end(exchange, nil, &transfers)
         }
       case .closeIdle(let address, let port):
-        // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
+        // A connection on which no request has begun belongs to a transfer that is opening or securing it.
         let idle = Array(
           connections.ports.subtracting(transfers.active.values.lazy.compactMap(\.connectionState.localPort)))
         waylay_curl_loop_shutdown_idle(transfers.loop, address, Int32(truncatingIfNeeded: port), idle, idle.count)
       }
     }
 
-    /// Takes an exchange off the loop. Without a code it was ended from our side.
+    /// Removes an exchange from the loop; `code` is `nil` if it was cancelled.
     private func end(_ exchange: CurlExchange, _ code: Int32?, _ transfers: inout Transfers) {
       guard let easy = exchange.easy else { return }
       transfers.active[easy] = nil
       queue.left(exchange, code: code)
-      // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
+      // Until it is reset, the handle refers to the exchange, its lists and its error buffer.
       withExtendedLifetime(exchange) {
         let dead = exchange.deadConnection(code, easy)
         if code == nil { exchange.closeConnection() }
         _ = waylay_curl_loop_remove(transfers.loop, easy)
         if let dead {
-          // With HTTP/2 libcurl would put the next request on it.
+          // With HTTP/2, libcurl would put the next request on this connection.
           waylay_curl_loop_shutdown_idle(transfers.loop, dead.address, dead.port, [dead.localPort], 1)
         }
         exchange.ended(code, easy: easy)
@@ -315,8 +315,8 @@
       begin(exchange, easy, &transfers)
     }
 
-    /// Takes an exchange whose connection has ended off the loop, to queue for another one: there may be a hundred of
-    /// them, and room for all on the next.
+    /// Removes an exchange whose connection has ended from the loop, and queues it for another connection. A hundred
+    /// exchanges may leave at once, and fit on the next connection.
     private func depart(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       transfers.active[easy] = nil
       _ = waylay_curl_loop_remove(transfers.loop, easy)
@@ -326,7 +326,7 @@
       queue.left(exchange, code: nil)
     }
 
-    /// Keeps a handle that has no exchange any more for the next one.
+    /// Resets a handle and keeps it for a later exchange.
     private func recycle(_ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       waylay_curl_easy_reset(easy)
       if transfers.spare.count < Self.spareHandles.most {
@@ -336,7 +336,7 @@
       }
     }
 
-    /// Begins an exchange that the queue has handed out.
+    /// Begins an exchange that the queue has admitted.
     private func begin(_ exchange: CurlExchange, _ transfers: inout Transfers) {
       guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else {
         queue.left(exchange, code: CurlCode.outOfMemory)
@@ -356,14 +356,14 @@
       exchange.request.route?.onBegin?()
     }
 
-    /// What an exchange fails with for which there is no loop.
+    /// The error of exchanges when no loop can be made.
     private static let unequipped = TransportError(
       .resourceUnavailable, requestBytesSent: 0,
       message:
         "the thread of the connections cannot be equipped: no descriptors or no memory are left. Raise the limit "
         + "of open files (ulimit -n), or send less at once.")
 
-    /// No loop can be made: what waits for it fails.
+    /// No loop can be made: fails all waiting exchanges.
     private func fail() {
       let commands = state.withLock { state in
         defer { state.commands = [] }
@@ -374,23 +374,23 @@
     }
   }
 
-  /// A connection, as far as the loop has to know it.
+  /// The loop's record of a connection.
   ///
-  /// Unchecked, as its table: touched on the loop's thread only.
+  /// Unchecked, as its table: used on the loop's thread only.
   final class CurlConnection: @unchecked Sendable {
-    /// When something of a request or a response was on it last.
+    /// The time of the last byte of a request or a response.
     var lastActivity = ContinuousClock.now
-    /// Whether one response comes on it after the other, as in HTTP/1.
+    /// Whether responses arrive one after the other, as with HTTP/1.
     var isSequential = false
   }
 
-  /// The exchanges that something has come for which was not handed over yet.
+  /// The exchanges whose received bytes have not been delivered.
   ///
-  /// Unchecked: touched on the loop's thread only.
+  /// Unchecked: used on the loop's thread only.
   final class CurlArrivals: @unchecked Sendable {
     private var exchanges: [CurlExchange] = []
 
-    /// Whether it is the first for that exchange.
+    /// Adds an exchange; returns whether it was not yet there.
     func note(_ exchange: CurlExchange) -> Bool {
       guard !exchange.hasArrivals else { return false }
       exchange.hasArrivals = true
@@ -405,16 +405,16 @@
     }
   }
 
-  /// The connections of a loop, by our end's port.
+  /// The connections of a loop by local port.
   final class CurlConnections: @unchecked Sendable {
     private var known: [Int32: CurlConnection] = [:]
 
     var ports: Set<Int32> { Set(known.keys) }
 
-    /// A connection is being opened from a port: what is known of that is about one that has been closed.
+    /// A new connection is being opened from a port: its record is that of a closed connection.
     func opening(from port: Int32) { known[port] = nil }
 
-    /// The connection that begins at a port; one of its own where libcurl does not say which.
+    /// The connection with a local port; a new record if libcurl does not report the port.
     func connection(from port: Int32) -> CurlConnection {
       guard port > 0 else { return CurlConnection() }
       let connection = known[port] ?? CurlConnection()

@@ -3,87 +3,86 @@
   internal import HeapModule
   import Foundation
 
-  /// Who may be on libcurl and who waits, for each place that requests lead to.
+  /// Admission to libcurl by destination: the exchanges that run, and a line of those that wait.
   ///
-  /// libcurl has one list of those that wait for a connection, for all hosts, and wakes one of them at a time: a server
-  /// that says nothing would hold up everybody's requests. So libcurl gets only what it can begin at once, and has
-  /// nobody wait. Everything here takes the same time however many wait.
+  /// libcurl itself has one waiting list for all hosts and wakes one transfer at a time, so a silent server would delay
+  /// requests to every host. The queue therefore gives libcurl only transfers that it can begin at once. Each operation
+  /// takes constant time, however long the lines are.
   ///
-  /// Unchecked: touched on the loop's thread only.
+  /// Unchecked: used on the loop's thread only.
   final class CurlQueue: @unchecked Sendable {
-    /// What connections are for: those to one place are kept apart from those to another.
+    /// The key by which connections are shared: exchanges of different destinations never share one.
     struct Destination: Hashable {
       let scheme: String?
       let host: String?
       let port: Int?
-      /// The route's, where there is one.
+      /// The address of the route, if there is one.
       let address: String?
       let addressPort: Int?
     }
 
-    /// Where an exchange is.
+    /// The place of an exchange in the queue.
     enum Position {
       case none
       case waiting(CurlLine)
       case connecting(CurlLine)
-      /// Its connection is open, and begins at that port of ours; zero where that is not known.
+      /// Its connection is open; `port` is the local port, or zero if libcurl does not report it.
       case connected(CurlLine, port: Int32)
     }
 
-    /// When to look at something again.
+    /// A time at which the state of an exchange or a line is checked again.
     private struct Alarm: Comparable {
       let time: ContinuousClock.Instant
       weak var exchange: CurlExchange?
       weak var line: CurlLine?
-      /// How much longer it may wait while the place's connections are busy, which is nobody's fault; `nil` when the
-      /// time is over then.
+      /// The additional wait while all connections to the destination are busy; `nil` when the wait ends at `time`.
       var extra: Duration?
 
       static func == (one: Alarm, other: Alarm) -> Bool { one.time == other.time }
       static func < (one: Alarm, other: Alarm) -> Bool { one.time < other.time }
     }
 
-    /// How long the first connection to a place is waited for before others are opened beside it.
+    /// How long the first connection to a destination may take before further ones are opened in parallel.
     private static let firstConnectionDelay: Duration = .seconds(1)
 
     private let connectionsPerDestination: Int
     private let streamsPerConnection: Int
     private var lines: [Destination: CurlLine] = [:]
-    /// Lines in which somebody may go on.
+    /// Lines whose first exchange may begin.
     private var ready: [CurlLine] = []
     private var alarms = Heap<Alarm>()
-    /// Lines whose first one was not connected in its time.
+    /// Lines whose first connection timed out.
     private var late: [CurlLine] = []
-    /// How long a connection that is being opened for nobody waits for somebody to come.
+    /// How long a connection without an exchange stays open for the next one.
     private static let grace: Duration = .seconds(2)
-    /// Those that have opened a connection for nobody, for too long.
+    /// Cancelled exchanges whose connection no other exchange took over in time.
     private(set) var superfluous: [CurlExchange] = []
 
-    /// libcurl puts no more than a hundred streams on one connection.
+    /// At most 100 streams are put on one connection, which is libcurl's limit.
     init(connectionsPerDestination: Int, streamsPerConnection: Int = CurlTransport.canMultiplex ? 100 : 1) {
       self.connectionsPerDestination = max(1, min(connectionsPerDestination, 100_000))
       self.streamsPerConnection = streamsPerConnection
     }
 
-    /// Whether nobody waits, and nobody is on libcurl.
+    /// Whether no exchange waits or runs.
     var isEmpty: Bool { lines.isEmpty }
 
-    /// Whether somebody may go on.
+    /// Whether an exchange may begin.
     var isReady: Bool { !ready.isEmpty }
 
-    /// Whether ``expired(now:)`` has something to do.
+    /// Whether ``expired(now:)`` has work.
     var isOverdue: Bool { !late.isEmpty || alarms.min.map { $0.time <= .now } ?? false }
 
-    /// When to look again though nothing has happened.
+    /// The time of the next check if nothing happens before.
     var nextAlarm: ContinuousClock.Instant? { alarms.min?.time }
 
-    /// An exchange comes: `true` when it may begin.
+    /// Adds an exchange; `true` if it may begin at once.
     func enter(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
       let line =
         lines[exchange.destination]
         ?? CurlLine(exchange.destination, limit: connectionsPerDestination, mostStreams: streamsPerConnection)
       lines[exchange.destination] = line
-      // One that takes the place of a connection that is silent need not wait until that is closed.
+      // An exchange that replaces a silent connection need not wait until that connection is closed.
       if !line.hasWaiters && line.hasRoom || exchange.request.route?.opensNewConnection == true && line.hasRoomBeside {
         take(exchange, line, now)
         return true
@@ -99,7 +98,7 @@
       return false
     }
 
-    /// Begins those at the head of their lines for which there is room.
+    /// Begins waiting exchanges, in the order of their lines, while there is room.
     func serve(now: ContinuousClock.Instant, _ begin: (CurlExchange) -> Void) {
       while let line = ready.popLast() {
         line.isReady = false
@@ -117,7 +116,7 @@
       if line.firstSince == nil { line.firstSince = now }
     }
 
-    /// The connection of an exchange is open.
+    /// Records that the connection of an exchange is open.
     func connected(_ exchange: CurlExchange, port: Int32) {
       switch exchange.position {
       case .connecting(let line):
@@ -127,7 +126,7 @@
         exchange.position = .connected(line, port: port)
         makeReady(line)
       case .connected(let line, let old) where old != port:
-        // libcurl has tried again on another connection.
+        // libcurl moved the exchange to another connection.
         line.release(old)
         line.claim(port)
         exchange.position = .connected(line, port: port)
@@ -135,15 +134,15 @@
       }
     }
 
-    /// Whether an exchange that was cancelled goes on until its connection is open, because others wait to share it, or
-    /// may come; nothing of its request is sent.
+    /// Whether a cancelled exchange continues until its connection is open, because waiting or later exchanges can
+    /// share it. Its request is not sent.
     func mustFinishConnecting(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
       guard case .connecting(let line) = exchange.position, line.sharesFirst else { return false }
       alarms.insert(Alarm(time: now + Self.grace, exchange: exchange))
       return true
     }
 
-    /// How many requests fit on a connection to the place of an exchange is known from the first response.
+    /// Records from the first response whether a connection to the destination takes several requests.
     func learned(_ exchange: CurlExchange, isMultiplexed: Bool) {
       guard case .connected(let line, _) = exchange.position, line.learn(isMultiplexed) else { return }
       makeReady(line)
@@ -154,7 +153,7 @@
       return superfluous
     }
 
-    /// An exchange begins anew on libcurl.
+    /// Records that libcurl opens a new connection for an exchange.
     func reconnecting(_ exchange: CurlExchange) {
       guard case .connected(let line, let port) = exchange.position else { return }
       line.release(port)
@@ -163,7 +162,7 @@
       exchange.position = .connecting(line)
     }
 
-    /// An exchange is over, with libcurl's code or without one.
+    /// Removes an exchange that has ended, with the result code of libcurl or without one.
     func left(_ exchange: CurlExchange, code: Int32?) {
       switch exchange.position {
       case .none: return
@@ -174,10 +173,10 @@
       case .connecting(let line):
         line.connecting -= 1
         if code == CurlCode.timedOut, line.connected == 0, line.connecting == 0 {
-          // Those behind it that have as little time would find out the same, one after the other.
+          // Waiting exchanges with the same connect timeout would fail one after the other.
           late.append(line)
         } else if let code, code != 0 {
-          // Those that wait for the first one to be connected go on without it.
+          // The exchanges that wait for the first connection no longer do.
           line.isOpen = true
         }
         makeReady(line)
@@ -189,7 +188,7 @@
       exchange.position = .none
     }
 
-    /// Those that have waited for too long, which have left.
+    /// Removes and returns the exchanges that have waited too long.
     func expired(now: ContinuousClock.Instant) -> [CurlExchange] {
       var expired = late.flatMap { $0.takeHurried() }
       for exchange in expired { exchange.position = .none }
@@ -220,11 +219,11 @@
       return expired
     }
 
-    /// Everybody who waits, none of whom does any more.
+    /// Removes and returns all waiting exchanges.
     func clear() -> [CurlExchange] {
       let waiting = lines.values.flatMap { $0.clear() }
       for exchange in waiting { exchange.position = .none }
-      // Who holds a line holds those that have gone from it, and they hold the loop.
+      // An alarm holds a line, the line holds removed exchanges, and these hold the loop.
       alarms = []
       return waiting
     }
@@ -242,33 +241,33 @@
     }
   }
 
-  /// Those that want to the same place.
+  /// The exchanges of one destination.
   final class CurlLine {
     let destination: CurlQueue.Destination
     private let limit: Int
-    /// Whether one has to be connected before the others begin: they may all fit on its connection, or nobody may be
-    /// there.
+    /// Whether the first connection must be open before further exchanges begin: all may fit on it, or the address may
+    /// be unreachable.
     private let needsFirst: Bool
     /// Exchanges on libcurl whose connection is not open yet.
     var connecting = 0
     /// Exchanges on libcurl whose connection is open.
     var connected = 0
-    /// When the first of those on libcurl began.
+    /// The start of the oldest running exchange.
     var firstSince: ContinuousClock.Instant?
-    /// Whether the others need not wait for the first one any more.
+    /// Whether waiting exchanges may begin before the first connection is open.
     var isOpen = false
     var isReady = false
     var hasAlarm = false
     private var waiting = Deque<CurlExchange>()
-    /// Of these, those that have gone.
+    /// The number of removed exchanges that are still in `waiting`.
     private var goneCount = 0
-    /// How many exchanges are on each connection, by our end's port.
+    /// The number of exchanges on each connection, by local port.
     private var ports: [Int32: Int] = [:]
-    /// How many fit on one connection, as far as is known.
+    /// The number of exchanges that fit on one connection, as far as known.
     private var streams: Int
-    /// Whether a response has shown if several fit at all.
+    /// Whether a response has shown if the server multiplexes.
     private var isKnown: Bool
-    /// No more are put on one connection.
+    /// The maximum of `streams`.
     private let mostStreams: Int
 
     init(_ destination: CurlQueue.Destination, limit: Int, mostStreams: Int) {
@@ -283,18 +282,19 @@
     var hasWaiters: Bool { waiting.count > goneCount }
     var isUnused: Bool { !hasWaiters && connecting == 0 && connected == 0 }
 
-    /// Whether one more may begin.
+    /// Whether another exchange may begin.
     var hasRoom: Bool {
       if needsFirst, connected == 0, !isOpen { return connecting == 0 }
       guard streams > 1 else { return connecting + connected < limit }
-      // Each that is not connected yet may be opening a connection of its own, and does if only one fits on each.
+      // Each exchange without an open connection may be opening one of its own, and does if the server does not
+      // multiplex.
       return connecting < max(isKnown ? 1 : 0, limit - ports.count) && connecting + connected < limit * streams
     }
 
-    /// Whether the connection that is being opened may serve all who wait.
+    /// Whether all waiting exchanges may share the connection that is being opened.
     var sharesFirst: Bool { needsFirst && streams > 1 && connected == 0 }
 
-    /// Takes note whether several fit on one connection; `false` when that was known.
+    /// Records whether the server multiplexes; `false` if that was known.
     func learn(_ isMultiplexed: Bool) -> Bool {
       guard !isKnown else { return false }
       isKnown = true
@@ -302,14 +302,14 @@
       return true
     }
 
-    /// Whether one more may begin that needs a connection of its own.
+    /// Whether another exchange may begin that needs a new connection.
     var hasRoomBeside: Bool { connecting + ports.count < limit * 2 }
 
-    /// An exchange is on the connection that begins at a port.
+    /// Assigns an exchange to the connection with a local port.
     func claim(_ port: Int32) {
       isOpen = false
       guard port > 0 else { return }
-      // One more connection, though there were some: they were full. A connection that was closing may look the same.
+      // A new connection means that the existing ones are full. A connection that was closing may look the same.
       if ports[port] == nil, !ports.isEmpty { streams = max(1, (connected - 1) / ports.count) }
       ports[port, default: 0] += 1
       streams = min(max(streams, ports[port] ?? 1), mostStreams)
@@ -332,7 +332,8 @@
       return nil
     }
 
-    /// One that waited has gone. It stays in the line until it is at the head, or until half of the line have gone.
+    /// Counts an exchange that no longer waits. It is removed when it reaches the head of the line, or when half of the
+    /// line has gone.
     func dropWaiting() {
       goneCount += 1
       guard goneCount > 16, goneCount * 2 > waiting.count else { return }
@@ -340,7 +341,7 @@
       goneCount = 0
     }
 
-    /// Takes out those that have a limit for their connection.
+    /// Removes and returns the exchanges that have a connect timeout.
     func takeHurried() -> [CurlExchange] {
       let all = clear()
       waiting = Deque(all.lazy.filter { $0.connectLimit == nil })

@@ -2,9 +2,9 @@
   internal import CWaylayCurl
   import Foundation
 
-  // On the loop's thread.
+  // Used on the loop's thread only.
   extension CurlExchange {
-    /// Tells libcurl everything about the request.
+    /// Sets all options of the request on a handle.
     func begin(_ easy: UnsafeMutableRawPointer, _ loop: UnsafeMutableRawPointer) -> Bool {
       guard !isCancelled else { return false }
       self.easy = easy
@@ -20,8 +20,8 @@
       lists.append(list)
       _ = waylay_curl_set_list(easy, CurlOption.httpHeader, list)
       if let route = request.route {
-        // A route names one address: a proxy of the environment would be another, and its failure be taken for the
-        // address's.
+        // A route names one address. A proxy from the environment would be another one, and its failure would count as
+        // that of the address.
         _ = waylay_curl_set_text(easy, CurlOption.proxy, "")
         guard let target = setUp.list([route.connectTo]) else { return false }
         lists.append(target)
@@ -57,7 +57,7 @@
     }
   }
 
-  /// A request as libcurl is told it.
+  /// A request in the form of libcurl's options.
   struct CurlRequest {
     let easy: UnsafeMutableRawPointer
     let options: CurlTransport.Options
@@ -65,26 +65,26 @@
     let authorities: CurlAuthorities
     /// Whether its connection has TLS.
     let isSecure: Bool
-    /// Whether the load that the request belongs to watches over its timeout.
+    /// Whether the load itself enforces the timeout of the request.
     let isLoadsOwnTimeout: Bool
 
     func apply(to request: InterceptedRequest, url: URL, upload: CurlUpload) -> Bool {
       number(CurlOption.noSignal, 1)
-      // Ending a transfer must not wait for a name lookup that goes on (libcurl 7.87; an older one waits, and the
-      // other transfers with it).
+      // The end of a transfer must not wait for a pending name lookup (libcurl 7.87; older versions wait, and block
+      // other transfers).
       number(CurlOption.quickExit, 1)
-      // http and https alone, whatever a proxy or a URL might say.
+      // Only http and https, whatever a proxy or a URL says.
       number(CurlOption.protocols, CurlValue.http | CurlValue.https)
       number(CurlOption.suppressConnectHeaders, 1)
-      // HTTP/2 where TLS agrees on it. Nobody waits inside libcurl for a connection that is being opened: that is the
-      // queue's business.
+      // HTTP/2 if TLS negotiates it. Transfers do not wait inside libcurl for a connection that is being opened: the
+      // queue decides that.
       number(CurlOption.httpVersion, CurlValue.http2OverTLS)
-      // What one read may inflate to has to stay below the 64 MiB that libcurl keeps for a paused transfer.
+      // What one read inflates to must stay below the 64 MiB that libcurl buffers for a paused transfer.
       number(CurlOption.bufferSize, 16 * 1024)
       text(CurlOption.acceptEncoding, "")
       guard text(CurlOption.url, url.absoluteString) else { return false }
       guard method(of: request, upload: upload) else { return false }
-      // An old libcurl does not ask before it tries again on another connection.
+      // An old libcurl retries on another connection without asking.
       if !CurlTransport.hasPrerequest, !request.isIdempotent { number(CurlOption.freshConnect, 1) }
       timeouts(of: request)
       guard isSecure else { return true }
@@ -94,7 +94,7 @@
     private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
       let method = request.method
       if method == .head {
-        // Whatever body the request has: its response could not be told from that of a GET.
+        // Also for a HEAD request with a body: libcurl would otherwise wait for the body of the response.
         number(CurlOption.noBody, 1)
         return true
       }
@@ -105,18 +105,18 @@
       return method == .get && upload.isEmpty || text(CurlOption.customRequest, method.rawValue)
     }
 
-    /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for
+    /// The core enforces the timeouts of a load. These are for an attempt with a timeout set by an interceptor, and for
     /// callers that use the transport without the core.
     private func timeouts(of request: InterceptedRequest) {
       let wanted = request.route?.connectTimeout.map { $0 / .seconds(1) } ?? options.connectTimeout
       if isLoadsOwnTimeout {
-        // A day, because libcurl's own limit for a connection, five minutes, would be one more.
+        // A day: the default of libcurl, five minutes, would be an additional limit.
         return number(CurlOption.connectTimeout, Self.milliseconds(wanted) ?? 86_400_000)
       }
       let idle = request.idleTimeout
       let connect = wanted ?? idle
       number(CurlOption.connectTimeout, Self.milliseconds(connect) ?? 86_400_000)
-      // Without a number there is no limit: a comparison with it is false.
+      // NaN means no limit: comparisons with it are false.
       if idle > 0, idle < 1e6 {
         number(CurlOption.lowSpeedLimit, 1)
         number(CurlOption.lowSpeedTime, max(1, Int(idle.rounded(.up))))
@@ -129,7 +129,7 @@
       return max(1, Int(seconds * 1000))
     }
 
-    /// The length that the app gives a stream, by the field that says so.
+    /// The length of a streamed body that the app has declared by a header field.
     static func declaredLength(of request: InterceptedRequest) -> Int64? {
       request.fields[.contentLength].flatMap { Int64(decimal: $0) }
     }
@@ -138,7 +138,7 @@
       // TLS 1.2 and later.
       number(CurlOption.sslVersion, CurlValue.tls12)
       if let path = authorities.path {
-        // Without a directory, or it is read for every connection.
+        // Without a directory of authorities, which libcurl would read for every connection.
         _ = waylay_curl_set_text(easy, CurlOption.authorityFolder, nil)
         return text(CurlOption.authorityFile, path)
       }
@@ -149,7 +149,7 @@
       }
     }
 
-    /// Pins and a client certificate. What libcurl does not take fails the transfer before it begins.
+    /// Sets pins and a client certificate. If libcurl refuses them, the transfer fails before it begins.
     private func demands(for url: URL) -> Bool {
       guard let demands = options.security.demands(for: url) else { return true }
       if let pins = demands.pins {
@@ -197,30 +197,29 @@
       return list
     }
 
-    /// What `URLSession` says of itself, so that servers see no difference.
+    /// The same value as that of `URLSession`, so that servers see no difference.
     private static let userAgent =
       "User-Agent: \(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlTransport.libraryVersion ?? "")"
 
     private static let language = Locale.current.language.languageCode?.identifier
 
-    /// The header fields as lines; that none of them breaks out of its line has been seen to.
+    /// The header fields as lines. They contain no line breaks: that has been checked.
     ///
-    /// - Parameter isApps: Whether it is a request of the app, rather than one that somebody in between makes.
+    /// - Parameter isApps: Whether the app made the request, rather than an interceptor.
     static func fields(of request: InterceptedRequest, isApps: Bool = false) -> [String] {
       let names = Set(request.fields.map(\.name.canonicalName))
-      // How long the body is, and how it is sent then, is found out here.
+      // The length and the framing of the body are set below.
       var lines = request.fields.filter { $0.name != .contentLength && $0.name != .transferEncoding }
         .map { (request.context.spelling(of: $0.name.rawName, with: $0.value), $0.value) }
-        // libcurl takes a value of nothing but blanks for the wish to leave the field out, its own one included.
+        // libcurl interprets a blank value as an instruction to omit the field, including its own.
         .map { $0.1.utf8.allSatisfy(\.isBlank) ? "\($0.0);" : "\($0.0): \($0.1)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
-      // As URLSession does: the language it is set to, and a type for what is in the request itself and of which nobody
-      // says what it is.
+      // As `URLSession` does: the language of the app, and a media type for a body that has none.
       if isApps, !names.contains("accept-language"), let language { lines.append("Accept-Language: \(language)") }
       if !names.contains("content-type"), request.method == .post, !request.body.isEmpty, !request[UploadedBody.self] {
         lines.append("Content-Type: application/x-www-form-urlencoded")
       }
-      // Nothing waits for a 100 that hardly any server sends.
+      // Do not wait for a 100 response, which hardly any server sends.
       if !request.body.isEmpty, request.method != .head { lines.append("Expect:") }
       if request.body.isEmpty, [.post, .put, .patch].contains(request.method) { lines.append("Content-Length: 0") }
       return lines
@@ -228,16 +227,16 @@
   }
 
   extension Route {
-    /// In libcurl's form: any host and port of the URL, led to this address. That the URL's is the one the route was
-    /// made for has been seen to, where a host that libcurl writes in other letters would be dialled past the route.
+    /// The form that libcurl takes: any host and port of the URL, connected to this address. The route has been
+    /// compared with the URL; comparing hosts here could miss a host that libcurl spells differently, and would dial it
+    /// without the route.
     var connectTo: String {
       let host = address.contains(":") ? "[\(address)]" : address
       return "::\(host):\(port.map { "\($0)" } ?? "")"
     }
   }
 
-  // The numbers of libcurl's ABI that are used here, which never change:
-  // https://curl.se/libcurl/c/symbols-in-versions.html
+  // Constants of libcurl's ABI, which never change: https://curl.se/libcurl/c/symbols-in-versions.html
 
   enum CurlOption {
     static let lowSpeedLimit: Int32 = 19
@@ -281,7 +280,7 @@
   }
 
   enum CurlMultiOption {
-    /// Called PIPELINING, for what it was once about.
+    /// The option is called PIPELINING, after its first purpose.
     static let multiplexing: Int32 = 3
     static let maxConnects: Int32 = 6
   }
@@ -303,23 +302,24 @@
     static let secureTime: Int32 = 0x600000 + 56
   }
 
-  /// How a transfer ends, as far as we end it ourselves or look at the end; `TransportError` has the others.
+  /// Result codes that Waylay sets or examines; `TransportError` translates the others.
   enum CurlCode {
     static let failedToBegin: Int32 = 2
     static let outOfMemory: Int32 = 27
     static let timedOut: Int32 = 28
     static let abortedByCallback: Int32 = 42
     static let receiveFailed: Int32 = 56
-    /// The connection was lost: with HTTP/2, in the middle, without a response, while sending or receiving.
+    /// The connection was lost: with HTTP/2, during the response, without a response, while sending, or while
+    /// receiving.
     static let lostConnection: Set<Int32> = [16, 18, 52, 55, 56]
   }
 
-  /// What callbacks return in place of a count of bytes.
+  /// The values that callbacks return in place of a byte count.
   enum CurlReturn {
     static let abort = 0x1000_0000
     static let pause = 0x1000_0001
     static let writeError = 0xFFFF_FFFF
-    /// A seek that cannot be done.
+    /// Seeking is impossible.
     static let cannotSeek: Int32 = 2
     static let prerequestAbort: Int32 = 1
   }

@@ -3,11 +3,11 @@
   import Foundation
   import HTTPTypes
 
-  /// The head of a response as libcurl hands it over: line by line, interim responses and trailers included, within
-  /// limits.
+  /// Parses the head of a response from the lines that libcurl delivers, including interim responses and trailers, and
+  /// enforces limits.
   struct ResponseHead {
     private(set) var status = 0
-    /// The final response's head is there.
+    /// Whether the head of the final response is complete.
     private(set) var isComplete = false
     private let limits: MessageLimits
     private var head = FieldSection()
@@ -19,14 +19,14 @@
       self.limits = limits
     }
 
-    /// Bytes of heads that have come.
+    /// The number of received bytes of heads.
     var bytesReceived: Int { interimBytes + head.bytes }
     var fields: HTTPFields { head.fields }
     var trailers: HTTPFields { end.fields }
 
-    /// Takes the next line, with its end.
+    /// Adds the next line, including its line break.
     ///
-    /// - Throws: An error that names the limit that the response is over.
+    /// - Throws: An error that names the exceeded limit.
     mutating func add(_ bytes: UnsafeRawBufferPointer) throws(TransportError) {
       var line = bytes[...]
       while let last = line.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { line = line.dropLast() }
@@ -57,16 +57,16 @@
       }
     }
 
-    /// Whether a response to that method has no body whatever it says (RFC 9110, section 6.4.1).
+    /// Whether a response to a method has no body, whatever its fields say (RFC 9110, section 6.4.1).
     func hasNoBody(for method: HTTPRequest.Method) -> Bool {
       method == .head || status == 204 || status == 304 || length == 0
     }
 
-    /// Codings that libcurl may be able to undo; whether it can, its features say.
+    /// Content codings that libcurl may decode, and the feature bit that says whether it does.
     private static let codings: [String: Int32] = ["gzip": 3, "x-gzip": 3, "deflate": 3, "br": 23, "zstd": 26]
 
-    /// Whether the body is coded in a way that this libcurl, which has `features`, does not know: it fails such a body
-    /// rather than leave it alone.
+    /// Whether the body has a content coding that this libcurl, which has `features`, does not decode: libcurl fails
+    /// such a response.
     func hasUnknownCoding(features: Int32) -> Bool {
       fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.contains { coding in
         let name = coding.trimmingBlanks.lowercased()
@@ -75,10 +75,10 @@
       }
     }
 
-    /// The number of bytes of the body as it is read: unknown where libcurl decodes it, and where the response
-    /// contradicts itself.
+    /// The number of body bytes that the reader gets: `nil` if libcurl decodes the body, or if the head is
+    /// contradictory.
     var length: Int64? {
-      // Where both are there, the coding counts (RFC 9112, section 6.3).
+      // If both are present, the transfer coding takes precedence (RFC 9112, section 6.3).
       guard fields[.contentEncoding] == nil, fields[.transferEncoding] == nil else { return nil }
       let lengths = fields[values: .contentLength]
       guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else { return nil }
@@ -87,21 +87,21 @@
   }
 
   extension ResponseHead {
-    /// What is wrong with how the head says where its message ends; `nil` when that can be believed or does not count.
+    /// What is invalid in the framing of the message; `nil` if the framing is valid or irrelevant.
     ///
-    /// An invalid length makes the end of the message unknown: the response is to be discarded, and the connection with
-    /// it (RFC 9112, section 6.3, item 5). libcurl takes the digits that it finds, or reads until the connection ends.
+    /// An invalid length makes the end of the message unknown: the response and its connection are discarded (RFC 9112,
+    /// section 6.3, item 5). libcurl would use the leading digits, or read until the connection closes.
     func framingFault(for method: HTTPRequest.Method) -> String? {
-      // Some responses have no body whatever they say.
+      // These responses have no body, whatever their fields say.
       guard method != .head, status != 204, status != 304 else { return nil }
-      // Where both are there, the coding counts.
+      // If both are present, the transfer coding takes precedence.
       let codings = fields[values: .transferEncoding]
       guard codings.isEmpty else { return Self.codingFault(codings) }
       let values = fields[values: .contentLength]
       guard !values.isEmpty else { return nil }
       var lengths: Set<Int64> = []
       for value in values {
-        // The same length again, in one field or in several, may count as one.
+        // The same length repeated, in one field or in several, is valid.
         for text in value.split(separator: ",", omittingEmptySubsequences: false) {
           let digits = text.trimmingBlanks
           guard let length = Int64(decimal: digits) else {
@@ -114,10 +114,10 @@
         ? "it has several lengths, \(lengths.sorted().prefix(4).map(String.init).joined(separator: ", "))" : nil
     }
 
-    /// Transfer codings that libcurl undoes.
+    /// Transfer codings that libcurl decodes.
     private static let transferCodings: Set<String> = ["chunked", "gzip", "x-gzip", "deflate", "identity"]
 
-    /// A coding that nobody undoes would be handed over as if it were the body.
+    /// A coding that libcurl does not decode would be delivered as part of the body.
     private static func codingFault(_ values: [String]) -> String? {
       for value in values {
         for text in value.split(separator: ",") {
@@ -132,7 +132,7 @@
   }
 
   extension LoadMetrics {
-    /// What libcurl measured so far.
+    /// The values that libcurl has measured so far.
     init(easy: UnsafeMutableRawPointer, isOver: Bool) {
       self.init()
       func time(_ info: Int32) -> Duration? {
@@ -157,7 +157,7 @@
       }
     }
 
-    /// The address that was dialled, as `ip:port`.
+    /// The dialled address, as `ip:port`.
     static func address(of easy: UnsafeMutableRawPointer) -> String? {
       guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }),
         !address.isEmpty
@@ -170,14 +170,14 @@
   }
 
   extension TransportError {
-    /// What a code of libcurl means, in the words of `URLError` as Apple uses them
+    /// Translates a result code of libcurl into the `URLError` code that Apple uses
     /// (https://curl.se/libcurl/c/libcurl-errors.html).
     init(
       curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, headBytesSent: Int,
       isSecure: Bool
     ) {
       let name = String(cString: waylay_curl_message(code))
-      // What is said of a host that is not found or refuses, says so itself.
+      // The message of libcurl for an unknown or refusing host contains the name.
       let text = message.isEmpty ? name : code == 6 || code == 7 ? message : "\(name): \(message)"
       let sent = headBytesSent + (easy.map { Int(clamping: waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0)
       let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
@@ -198,12 +198,12 @@
         address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
     }
 
-    /// What libcurl found too large: it has limits of its own, one for a line, since 8.3 one for the whole head, and one
-    /// for what it keeps of a body while the reader is behind.
+    /// The limit of libcurl that was exceeded: for one line, for the whole head (8.3 and later), or for the buffered
+    /// body of a paused transfer.
     private static func excess(_ code: Int32, _ head: ResponseHead, sent: Int) -> String? {
-      // 27 also stands for a lack of memory, which a response does not bring about otherwise; 100 came with 8.6. The
-      // limit for the whole, 300 KiB, gives 56, which is also that of a connection that breaks: then little of the head
-      // is there.
+      // 27 also means "out of memory", which a response does not cause otherwise; 100 exists since 8.6. Exceeding the
+      // limit of 300 KiB for the whole head gives 56, as a lost connection does; after a lost connection, less of the
+      // head has been received.
       guard sent > 0, [27, 100].contains(code) || code == 56 && !head.isComplete && head.bytesReceived > 200 * 1024
       else { return nil }
       guard head.isComplete else {
@@ -215,11 +215,11 @@
         + "a reader: have the server code it once, or not at all"
     }
 
-    /// Why, where the code of the app's error does not say it all.
+    /// The cause, if the code of the `URLError` is not specific enough.
     private static func cause(_ code: Int32, verification: Int, tlsReason: UInt32?) -> ErrorCode<TransportError>? {
       switch code {
       case 51: .certificateNameMismatch
-      // The certificate is good, and yet it was turned down: for its name.
+      // The certificate is valid, but not for this name.
       case 60 where verification == 0: .certificateNameMismatch
       case 90: .pinMismatch
       case 35: tlsReason.map(notTLS.contains) == true ? .notTLS : .handshakeFailed
@@ -227,19 +227,19 @@
       }
     }
 
-    /// OpenSSL's numbers (SSL_R_…) for records that are none: HTTPS_PROXY_REQUEST, HTTP_REQUEST,
-    /// PACKET_LENGTH_TOO_LONG, UNKNOWN_PROTOCOL, WRONG_VERSION_NUMBER, RECORD_LENGTH_MISMATCH, RECORD_TOO_SMALL.
+    /// OpenSSL's reasons (SSL_R_…) for data that is not TLS: HTTPS_PROXY_REQUEST, HTTP_REQUEST, PACKET_LENGTH_TOO_LONG,
+    /// UNKNOWN_PROTOCOL, WRONG_VERSION_NUMBER, RECORD_LENGTH_MISMATCH, RECORD_TOO_SMALL.
     /// https://github.com/openssl/openssl/blob/master/include/openssl/sslerr.h
     private static let notTLS: Set<UInt32> = [155, 156, 198, 252, 267, 213, 298]
 
-    /// The number that OpenSSL has given its error, which libcurl hands on in `error:0A00010B:…` alone: the reason is
-    /// in its last 12 bits.
+    /// The reason in an OpenSSL error code, which libcurl reports only in its message, as `error:0A00010B:…`: the last
+    /// 12 bits.
     private static func tlsReason(in message: String) -> UInt32? {
       guard let start = message.range(of: "error:") else { return nil }
       return UInt32(message[start.upperBound...].prefix { $0.isHexDigit }, radix: 16).map { $0 & 0xFFF }
     }
 
-    /// Why a connection could not be opened: refused or no way there.
+    /// Why a connection could not be opened: refused, or no route.
     private static func systemError(_ easy: UnsafeMutableRawPointer?) -> POSIXError? {
       easy.flatMap {
         POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError)))
@@ -251,17 +251,17 @@
       _ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?
     ) -> URLError.Code {
       switch code {
-      // 1 also stands for a response that is not HTTP/1 or later.
+      // 1 also means a response that is not HTTP/1 or later.
       case 1: sent > 0 ? .badServerResponse : .unsupportedURL
       case 3: .badURL
       case 5, 6: .cannotFindHost
       case 7: .cannotConnectToHost
       case 8, 16: .badServerResponse
       case 18, 52, 55, 56, 92: .networkConnectionLost
-      // Chunks or a coding that libcurl undoes while it hands the body over.
+      // An invalid chunk or content coding.
       case 23: .cannotDecodeContentData
       case 26, 65: .requestBodyStreamExhausted
-      // A line that is longer than libcurl's buffer for one.
+      // A line that exceeds libcurl's buffer.
       case 27: sent > 0 ? .badServerResponse : .unknown
       case 28: .timedOut
       case 35, 59, 66, 77, 83, 91: .secureConnectionFailed
@@ -275,8 +275,7 @@
       }
     }
 
-    /// By the number of OpenSSL's verification (X509_V_ERR_…): zero means that the certificate is good and the name is
-    /// not.
+    /// By OpenSSL's verification result (X509_V_ERR_…): zero means that the certificate is valid, and its name differs.
     private static func certificate(_ verification: Int) -> URLError.Code {
       switch verification {
       case 9: .serverCertificateNotYetValid

@@ -60,14 +60,13 @@
     /// Whether libcurl asks before it sends a request on an open connection (7.80, U10).
     static var hasPrerequest: Bool { waylay_curl_version_number() >= 0x07_50_00 }
 
-    /// Whether libcurl looks for the wish to decode nothing when the body comes; from 8.5 on it does with the head.
+    /// Whether decoding can still be turned off when the body arrives: from 8.5 on, libcurl decides at the head.
     static var canStopDecoding: Bool { waylay_curl_version_number() < 0x08_05_00 }
 
-    /// Whether several requests may be on one connection of HTTP/2 at a time (8.1): an older libcurl mixes up their
-    /// bodies (U21).
+    /// Whether several requests may share an HTTP/2 connection (8.1): an older libcurl mixes up their bodies (U21).
     package static var canMultiplex: Bool { waylay_curl_version_number() >= 0x08_01_00 }
 
-    /// Whether libcurl's TLS library can: the option is refused otherwise.
+    /// Whether the TLS library of libcurl supports pins: otherwise it refuses the option.
     private static let canPin: Bool = {
       guard isAvailable, let easy = waylay_curl_easy_new() else { return false }
       defer { waylay_curl_easy_free(easy) }
@@ -75,8 +74,8 @@
       return waylay_curl_set_text(easy, CurlOption.pinnedPublicKey, pin) == 0
     }()
 
-    /// Whether libcurl takes certificates that are no files (7.71), which it does with OpenSSL and its kin. With others
-    /// the option has no effect.
+    /// Whether libcurl takes client certificates from memory (7.71), which works with OpenSSL and its forks. With other
+    /// TLS libraries the option has no effect.
     private static let canPresentCertificates: Bool = {
       guard isAvailable, waylay_curl_version_number() >= 0x07_47_00 else { return false }
       let library = String(cString: waylay_curl_tls())
@@ -96,7 +95,7 @@
     ///   - options: Further options.
     public init(configuration: URLSessionConfiguration = .default, options: Options = Options()) {
       var options = options
-      // Without room for a byte every body would be held back for good.
+      // A buffer of zero bytes would pause every body forever.
       options.bufferSize = max(1, options.bufferSize)
       self.options = options
       isSecured = options.security != TransportSecurity()
@@ -148,8 +147,7 @@
       loop.invalidate()
     }
 
-    /// Closes all kept connections and ends the thread once nothing is under way, without waiting for somebody to come.
-    /// A load that comes all the same begins anew.
+    /// Closes all kept connections, and ends the thread as soon as no exchange runs. Later loads start it again.
     package func rest() {
       loop.rest()
     }
@@ -185,13 +183,13 @@
 
   /// The certificate authorities of a transport: the system's, and those of its options.
   ///
-  /// As one file and no directory, because that is what libcurl (7.87) reads once and not for every connection: it
-  /// takes tens of milliseconds on the one thread of the loop. Authorities of the options are in a file in memory
-  /// beside the system's.
+  /// One file instead of a directory, because libcurl (7.87) reads a file once, but a directory for every connection,
+  /// which takes tens of milliseconds on the thread of the loop. If the options add authorities, the file is in memory
+  /// and includes the system's.
   final class CurlAuthorities: Sendable {
-    /// The file; `nil` where libcurl finds its own, or there is no file in memory.
+    /// The path of the file; `nil` if libcurl uses its default, or a file in memory is impossible.
     let path: String?
-    /// What there is no file for.
+    /// The authorities as bytes if there is no file.
     let bytes: Data?
     private let descriptor: Int32
 
@@ -252,8 +250,7 @@
       return URLSessionTransport(configuration: configuration, limits: limits, security: security)
     }
 
-    /// Has a transport release what it keeps for the next load, because none is expected; one that comes all the same
-    /// is served.
+    /// Closes the kept connections of a transport, because no load is expected soon. Later loads work as before.
     static func rest(_ transport: (any Transport)?) {
       (transport as? CurlTransport)?.rest()
     }

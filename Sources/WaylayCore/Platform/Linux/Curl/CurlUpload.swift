@@ -1,9 +1,9 @@
 #if CORELIBS_FOUNDATION
   import Foundation
 
-  /// The body of a request on its way into libcurl, which asks for the next bytes when it has room.
+  /// The body of a request. libcurl asks for the next bytes when it has room.
   ///
-  /// Unchecked: `position` is touched on the loop's thread only; the stream's bytes are behind `stream`.
+  /// Unchecked: `position` is used on the loop's thread only; the bytes of a stream are in `stream`, behind its lock.
   final class CurlUpload: @unchecked Sendable {
     private enum Form {
       case none
@@ -14,34 +14,34 @@
 
     fileprivate struct Stream {
       var chunks: [Data] = []
-      /// Bytes of the first chunk that have been sent.
+      /// The number of sent bytes of the first chunk.
       var offset = 0
-      /// Bytes that wait.
+      /// The number of buffered bytes.
       var count = 0
       var hasEnded = false
       var failure: (any Error)?
-      /// libcurl waits for more.
+      /// Whether libcurl waits for bytes.
       var isWaiting = false
       var pump: Task<Void, Never>?
-      /// Starts the pump when libcurl asks for bytes: a body that is not sent is not read.
+      /// Starts the pump when libcurl first asks for bytes: a body that is not sent is not read.
       var launch: (@Sendable () -> Void)?
-      /// The pump, waiting for room. Cancelling it ends the wait, and the body's end follows.
+      /// The pump, waiting for room. Cancelling it ends the wait, and then the body.
       var room = Waiters()
     }
 
-    /// Bytes of a stream that are read ahead.
+    /// The number of bytes of a stream to read ahead.
     private static let readAhead = 128 * 1024
 
     private let form: Form
-    /// The number of bytes that are sent, where it is known.
+    /// The length of the body, if known.
     let length: Int64?
-    /// How many of them have not been sent.
+    /// The number of bytes that have not been sent.
     private var remaining: Int64
-    /// How far data in memory has been sent; a file knows for itself.
+    /// The number of sent bytes of data in memory; a file has its own offset.
     private var position: Int64 = 0
     private let stream = Locked(Stream())
 
-    /// - Parameter declared: The length that the app says a body has which does not know it itself.
+    /// - Parameter declared: The length that the app has declared for a body of unknown length.
     init(_ body: MessageBody, declared: Int64? = nil) throws {
       length = body.length ?? declared
       remaining = length ?? .max
@@ -70,10 +70,10 @@
     /// Whether libcurl waits for more bytes than there are.
     var isWaiting: Bool { stream.withLock { $0.isWaiting } }
 
-    /// Gets ready to read a stream; `onProgress` is called when libcurl waited and can go on.
+    /// Prepares reading a stream; `onProgress` is called when libcurl has waited and can continue.
     func prepare(_ onProgress: @escaping @Sendable () -> Void) {
       guard case .stream(let body) = form else { return }
-      // The reader of the body is the chain of the request.
+      // The body is read in the lineage of its request.
       let lineage = Lineage.current
       stream.withLock { stream in
         stream.launch = { [weak self] in
@@ -152,8 +152,8 @@
       return count
     }
 
-    /// Fails a body whose length differs from the announced one: the server would take missing bytes from the next
-    /// request on the connection, and excess bytes for a request (RFC 9112, section 6.3).
+    /// Fails a body whose length differs from the declared one: the server would take missing bytes from the next
+    /// request on the connection, and excess bytes for another request (RFC 9112, section 6.3).
     private func fail(_ what: String) -> Int {
       stream.withLock { stream in
         stream.failure =
@@ -195,7 +195,7 @@
     /// Whether the body can be sent again.
     var canSeek: Bool { if case .stream = form { false } else { true } }
 
-    /// Goes back to an offset, when libcurl has to send the body again on another connection.
+    /// Returns to an offset, when libcurl sends the body again on another connection.
     func seek(to offset: Int64, origin: Int32) -> Bool {
       guard origin == SEEK_SET else { return false }
       switch form {
@@ -209,7 +209,7 @@
       return true
     }
 
-    /// Stops the upload: the exchange is over.
+    /// Stops the upload when the exchange ends.
     func end() {
       if case .file(let file) = form { try? file.close() }
       let pump = stream.withLock { stream in
@@ -225,7 +225,7 @@
   }
 
   extension CurlUpload.Stream {
-    /// Moves pending bytes into a buffer, as many as fit.
+    /// Moves buffered bytes into a buffer, as many as fit.
     fileprivate mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       var taken = 0
       while let first = chunks.first, taken < buffer.count {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the system says of a file or a directory.
+/// The status of a file or a directory.
 package struct FileStatus: Equatable, Sendable {
-  /// Which file it is, whatever its name.
+  /// Identifies a file, whatever its name.
   struct Identity: Hashable, Sendable {
     var device: UInt64
     var number: UInt64
@@ -10,7 +10,7 @@ package struct FileStatus: Equatable, Sendable {
 
   var identity: Identity
   package var size: Int64
-  /// When the file was changed last, in nanoseconds since 1970.
+  /// The time of the last change, in nanoseconds since 1970.
   var changed: Int64
   var links: Int
 
@@ -27,7 +27,7 @@ package struct FileStatus: Equatable, Sendable {
 }
 
 extension SystemError {
-  /// Whether the file, or the folder it should be in, is not there.
+  /// Whether the file or its folder does not exist.
   var isMissing: Bool { code == ENOENT || code == ENOTDIR }
   /// Whether the volume has no room.
   var isFull: Bool { [ENOSPC, EDQUOT].contains(code) }
@@ -35,7 +35,7 @@ extension SystemError {
   var isLocked: Bool { code == EWOULDBLOCK && call == "flock" }
 }
 
-/// What Apple's systems let a directory say about itself.
+/// The attributes of a directory on Apple platforms.
 enum Protection {
   /// Keeps an archive out of backups, and readable after the first unlock, so that background transfers can use it.
   static func apply(to directory: String) {

@@ -1,10 +1,9 @@
 import Foundation
 
-/// What a store does with files, made of the system's calls: interrupted calls are made again, and what was cut short
-/// goes on.
+/// File operations over the system calls: they repeat interrupted calls, and continue short reads and writes.
 ///
-/// A name belongs to the open directory that it is given with, and no link is followed; without a directory it is a
-/// path.
+/// A name belongs to the open directory that is passed with it, and must not be a symbolic link; without a directory it
+/// is a path.
 struct FileSystem: Sendable {
   private let system: any SystemCalls
 
@@ -16,7 +15,7 @@ struct FileSystem: Sendable {
     }
   }
 
-  /// - Returns: `nil` where the call fails with one of the expected errors.
+  /// - Returns: `nil` if the call fails with one of the expected errors.
   private func expecting<Value>(
     _ codes: Int32..., call: () throws(SystemError) -> Value
   ) throws(SystemError) -> Value? {
@@ -62,7 +61,7 @@ struct FileSystem: Sendable {
     }
   }
 
-  /// Reads up to the end of `bytes` or of the file, and returns how much there was.
+  /// Reads up to the end of `bytes` or of the file, and returns the number of bytes read.
   func read(
     _ bytes: UnsafeMutableRawBufferPointer, from file: FileDescriptor, at offset: Int64
   ) throws(SystemError) -> Int {
@@ -80,7 +79,7 @@ struct FileSystem: Sendable {
 
   /// Reads at most `count` bytes.
   func read(_ count: Int, from file: FileDescriptor, at offset: Int64) throws -> [UInt8] {
-    // All arrays without elements are one object, which the standard library would write to here.
+    // All empty arrays share one object, which must not be written to.
     guard count > 0 else { return [] }
     return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       initialized = try read(UnsafeMutableRawBufferPointer(buffer), from: file, at: offset)
@@ -97,9 +96,9 @@ struct FileSystem: Sendable {
 
   // MARK: Locks
 
-  /// Takes the lock of a file or a directory unless another open one has it; it lasts as long as the descriptor.
+  /// Locks a file or a directory, unless it is locked through another descriptor. The lock ends with the descriptor.
   ///
-  /// - Parameter isWaiting: Whether to wait for it, up to ten seconds.
+  /// - Parameter isWaiting: Whether to wait for the lock, up to ten seconds.
   func lock(_ file: FileDescriptor, isWaiting: Bool = false) throws(SystemError) {
     for _ in 0..<(isWaiting ? 5000 : 1) {
       let taken: Void? = try expecting(EWOULDBLOCK) { () throws(SystemError) in try system.lock(file.raw) }
@@ -109,12 +108,12 @@ struct FileSystem: Sendable {
     throw SystemError("flock", code: EWOULDBLOCK)
   }
 
-  /// Gives the lock back; closing would do, but the descriptor may be held longer.
+  /// Unlocks explicitly: a forked child may briefly share the descriptor.
   func unlock(_ file: FileDescriptor) { system.unlock(file.raw) }
 
   // MARK: Names and directories
 
-  /// The status of a name; `nil` where there is none.
+  /// The status of a name; `nil` if it does not exist.
   func status(
     of name: String, in directory: FileDescriptor? = nil, followingLinks: Bool = false
   ) throws(SystemError) -> FileStatus? {
@@ -124,35 +123,35 @@ struct FileSystem: Sendable {
     }
   }
 
-  /// Removes a file, where it exists.
+  /// Removes a file, if it exists.
   func remove(_ name: String, in directory: FileDescriptor) throws(SystemError) {
     _ = try expecting(ENOENT) { () throws(SystemError) in
       try system.remove(name, in: directory.raw, isDirectory: false)
     }
   }
 
-  /// Gives a file another name; a file that has that name is no more.
+  /// Renames a file, and replaces a file of the new name.
   func rename(_ name: String, to new: String, in directory: FileDescriptor) throws(SystemError) {
     try repeating { () throws(SystemError) in try system.rename(name, to: new, in: directory.raw) }
   }
 
-  /// Opens a directory that a path leads to, also by way of links.
+  /// Opens the directory at a path, which may contain symbolic links.
   func openDirectory(path: String) throws(SystemError) -> FileDescriptor {
     try open(path, nil, O_RDONLY | O_DIRECTORY)
   }
 
-  /// Opens a folder in a directory; a link is none.
+  /// Opens a folder in a directory; fails for a symbolic link.
   func openFolder(_ name: String, in directory: FileDescriptor) throws(SystemError) -> FileDescriptor {
     try open(name, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   }
 
-  /// Makes a folder where it does not exist yet: unless said otherwise, for its owner alone.
+  /// Creates a folder, if it does not exist; by default for its owner alone.
   func makeFolder(_ name: String, in directory: FileDescriptor?, mode: UInt32 = 0o700) throws(SystemError) {
     let directory = directory?.raw ?? PosixCalls.workingDirectory
     _ = try expecting(EEXIST) { () throws(SystemError) in try system.makeDirectory(name, in: directory, mode: mode) }
   }
 
-  /// Makes a directory at a path, for its owner alone, and those above it, as everybody's directories are.
+  /// Creates a directory at a path for its owner alone, and missing parents with default permissions.
   func makeDirectory(path: String, mode: UInt32 = 0o700) throws(SystemError) {
     let above = (path as NSString).deletingLastPathComponent
     do throws(SystemError) { try makeFolder(path, in: nil, mode: mode) } catch {
@@ -160,7 +159,7 @@ struct FileSystem: Sendable {
       try makeDirectory(path: above, mode: 0o777)
       try makeFolder(path, in: nil, mode: mode)
     }
-    // Of those above, the names are synced by no flush.
+    // No flush syncs the names of the parents.
     try synchronize(directory: openDirectory(path: above.isEmpty ? "." : above))
   }
 
@@ -168,12 +167,12 @@ struct FileSystem: Sendable {
     try repeating { () throws(SystemError) in try system.setMode(of: file.raw, to: mode) }
   }
 
-  /// Syncs the names in a directory to the disk.
+  /// Syncs the names in a directory.
   func synchronize(directory: FileDescriptor) throws(SystemError) {
     try repeating { () throws(SystemError) in try system.synchronize(directory.raw, isDirectory: true) }
   }
 
-  /// Syncs everything on the volume of a directory, where the system can say whether that has succeeded.
+  /// Syncs the volume of a directory; `false` if the system does not report whether that succeeded.
   func synchronizeAll(_ directory: FileDescriptor) throws(SystemError) -> Bool {
     try expecting(ENOSYS) { () throws(SystemError) in try system.synchronizeAll(directory.raw) } != nil
   }
@@ -184,12 +183,10 @@ struct FileSystem: Sendable {
   }
 }
 
-/// The calls to the system that a store makes: all of them, so that a test can have any of them fail, and can be the
-/// disk.
+/// The system calls of a store. Tests inject a fake that fails calls, or simulates a disk.
 ///
-/// Names are relative to an open directory; in ``SystemCalls/workingDirectory`` they are paths. Each call does what the
-/// POSIX call of the same meaning does, once: it may be interrupted, and it may read or write less than it was asked
-/// to.
+/// Names are relative to an open directory; in ``SystemCalls/workingDirectory`` they are paths. Each method is one
+/// POSIX call, which may be interrupted, and may read or write less than requested.
 package protocol SystemCalls: Sendable {
   func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32
   func close(_ file: Int32)
@@ -199,11 +196,11 @@ package protocol SystemCalls: Sendable {
   func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
   func truncate(_ file: Int32, to length: Int64) throws(SystemError)
   func setMode(of file: Int32, to mode: UInt32) throws(SystemError)
-  /// Asks the system to write what is buffered to the disk: the contents of a file, or the names in a directory.
+  /// Syncs the contents of a file, or the names in a directory.
   func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError)
-  /// Asks the system to write everything that is buffered for a volume to the disk; `ENOSYS` where it has no such call.
+  /// Syncs a volume; `ENOSYS` if the system has no such call.
   func synchronizeAll(_ directory: Int32) throws(SystemError)
-  /// Takes the lock of a file or a directory, unless another open one has it.
+  /// Locks a file or a directory, unless it is locked through another descriptor.
   func lock(_ file: Int32) throws(SystemError)
   func unlock(_ file: Int32)
   func names(in directory: Int32) throws(SystemError) -> [String]
@@ -215,11 +212,11 @@ package protocol SystemCalls: Sendable {
 extension SystemCalls {
   package func synchronizeAll(_ directory: Int32) throws(SystemError) { throw SystemError("syncfs", code: ENOSYS) }
 
-  /// Stands for the directory that paths are relative to which do not begin with a slash.
+  /// The directory to which relative paths belong.
   package static var workingDirectory: Int32 { AT_FDCWD }
 }
 
-/// The system's own calls.
+/// The calls of the system.
 package struct PosixCalls: SystemCalls {
   package init() {}
 
@@ -287,7 +284,7 @@ package struct PosixCalls: SystemCalls {
   package func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
 
   package func names(in directory: Int32) throws(SystemError) -> [String] {
-    // A descriptor of its own: the place in a directory belongs to the open one.
+    // A new descriptor, because the position of a directory stream belongs to the descriptor.
     let file = try open(".", in: directory, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC, mode: 0)
     guard let stream = fdopendir(file) else {
       defer { close(file) }
@@ -317,7 +314,7 @@ package struct PosixCalls: SystemCalls {
   }
 }
 
-/// An open file or directory, closed when nobody holds it any more.
+/// An open file or directory, closed when the last reference is released.
 final class FileDescriptor: Sendable {
   let raw: Int32
   private let system: any SystemCalls

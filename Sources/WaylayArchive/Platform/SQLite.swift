@@ -1,13 +1,13 @@
-// SQLite under its own names: Apple's module, or the functions that are found at run time.
+// The functions of SQLite under their own names: from Apple's module, or found at run time.
 #if canImport(SQLite3)
   @_exported import SQLite3
 #elseif canImport(CWaylaySQLite)
   @_exported import CWaylaySQLite
 #endif
 
-/// Which SQLite there is.
+/// Loads SQLite.
 enum SQLite {
-  /// - Throws: `ArchiveError.unavailable` where there is none to use.
+  /// - Throws: `ArchiveError.unavailable` if no usable library is found.
   static func load() throws(ArchiveError) {
     #if !canImport(SQLite3)
       guard let problem = waylay_sqlite_load() else { return }
@@ -19,7 +19,7 @@ enum SQLite {
     #endif
   }
 
-  /// What a file of an index is opened with beside its mode: on devices it can be read after the first unlock.
+  /// A flag for opening files of an index: on devices they are readable after the first unlock.
   static var protection: Int32 {
     #if canImport(SQLite3) && !os(macOS)
       SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION

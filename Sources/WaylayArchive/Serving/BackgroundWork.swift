@@ -61,15 +61,15 @@ final class TimedWork<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the wait for a result in time.
+  /// Ends the wait at its deadline.
   func becomeLate() { isInTime.settle(.success(false)) }
 
-  /// Takes the result; `nil` if the deadline passes before it comes.
+  /// Waits for the result; `nil` if the deadline passes first.
   func outcome() async throws -> Value? {
     try await isInTime.valueUnlessCancelled(onCancel: cancel) ? try await lateOutcome() : nil
   }
 
-  /// Takes the result whenever it comes.
+  /// Waits for the result without a deadline.
   func lateOutcome() async throws -> Value { try await result.valueUnlessCancelled(onCancel: cancel) }
 
   /// Cancels the work, and discards a result that comes nevertheless.

@@ -70,7 +70,7 @@ final class StoreOpening: Sendable {
     }
   }
 
-  /// Publishes the result, unless the limits have changed since: then returns the new ones.
+  /// Publishes the result; if the limits have changed meanwhile, returns the new ones instead.
   private func publish(_ outcome: Result<any ArchiveStore, any Error>, _ limits: StoreLimits) -> StoreLimits? {
     let (waiters, isReleased) = state.withLock { state -> ([CheckedContinuation<Void, Never>]?, Bool) in
       guard state.limits == limits else { return (nil, false) }
@@ -145,9 +145,9 @@ extension Error {
   }
 }
 
-/// The stores on disk of this process's archives: those in one directory share one, with its memory and its limits.
+/// The stores on disk of this process: archives in one directory share one store, with its memory and its limits.
 ///
-/// The table is process-wide, like the lock of a directory.
+/// The table is process-wide.
 enum SharedStores {
   private struct State {
     /// The open stores, with the number of archives that use each.
@@ -155,7 +155,7 @@ enum SharedStores {
   }
 
   private static let state = Locked(State())
-  /// Two archives that are made of one directory at a time make one store.
+  /// Serializes openings, so that two archives of one directory make one store.
   private static let queue = DispatchQueue(label: "waylay.archive.stores")
 
   /// Opens a store, or returns the one that another archive uses in the same directory. Blocks.
@@ -171,7 +171,7 @@ enum SharedStores {
     }
   }
 
-  /// The open store of a directory, whatever path leads there; not a parent process's.
+  /// The open store of a directory, by any path; not one of a parent process.
   private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
     let identity = try? FileSystem(options.system).status(of: path, followingLinks: true)?.identity
     guard let identity else { return nil }
@@ -198,9 +198,9 @@ enum SharedStores {
     return store
   }
 
-  /// Gives a store back; the last one closes it. One that was not opened here is its owner's.
+  /// Releases a store; the last user closes it. A store that was not opened here is closed by its owner.
   ///
-  /// - Returns: Its closing; `nil` where it goes on.
+  /// - Returns: The closing; `nil` if others still use the store.
   @discardableResult
   static func release(_ store: any ArchiveStore) -> Task<Void, Never>? {
     guard let store = store as? DiskStore else { return nil }
@@ -214,7 +214,7 @@ enum SharedStores {
     return isLast ? Task { await store.close() } : nil
   }
 
-  /// Gives a store back, and waits until everything that it has is written, and it is closed where this was the last one.
+  /// Releases a store, and waits until its pending jobs are written, and until it is closed if this was the last user.
   static func close(_ store: any ArchiveStore) async {
     guard let disk = store as? DiskStore, state.withLock({ $0.stores[ObjectIdentifier(disk)] != nil }) else {
       return await store.close()

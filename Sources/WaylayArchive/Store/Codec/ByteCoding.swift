@@ -1,16 +1,16 @@
 extension FixedWidthInteger {
-  /// The bytes of the number, the lowest first.
+  /// The bytes of the number, little-endian.
   var bytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
 }
 
 extension UnsafeRawBufferPointer {
-  /// The eight bytes at an offset, the lowest first.
+  /// The eight bytes at an offset, little-endian.
   @inline(__always) func word(at offset: Int) -> UInt64 {
     UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
 
-/// Puts numbers (little-endian) and counted bytes one after the other.
+/// Appends numbers (little-endian) and byte strings with their lengths.
 struct ByteSink {
   var bytes: [UInt8] = []
 
@@ -26,7 +26,7 @@ struct ByteSink {
   mutating func put(_ text: String) { put(Array(text.utf8)) }
 }
 
-/// Takes apart what a ``ByteSink`` made, or what somebody made of it since: never reads beyond the end, never traps.
+/// Parses what a ``ByteSink`` wrote. Damaged bytes never make it trap or read beyond the end.
 struct ByteSource {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -47,7 +47,7 @@ struct ByteSource {
     }
   }
 
-  /// The next so many bytes, if there are as many.
+  /// The next `count` bytes, if there are as many.
   mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
     guard count >= 0, count <= remaining else { return nil }
     defer { position += count }

@@ -1,5 +1,4 @@
-/// XXH64 (Collet): finds damage at the speed of memory. Not a protection against forgery; that is what encryption is
-/// for.
+/// XXH64 (Collet): detects damage at the speed of memory. It is no protection against forgery; encryption is.
 ///
 /// Measured against the keyed digest of the module (HMAC-SHA256 by swift-crypto, release): 3.2 µs against 37 µs for 64
 /// KiB of a body.
@@ -10,8 +9,8 @@ enum Checksum {
   private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-  /// The checksum of bytes. The seed says what they are and where they belong, so that right bytes in the wrong place
-  /// do not pass.
+  /// The checksum of bytes. The seed depends on their kind and their place, so that valid bytes in the wrong place are
+  /// detected.
   static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     let count = bytes.count
     var position = 0

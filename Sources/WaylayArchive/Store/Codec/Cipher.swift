@@ -7,8 +7,7 @@
   public typealias EncryptionKey = SymmetricKey
 
   extension EncryptionKey {
-    /// - Throws: `ArchiveError.invalidKey` for a key that could be guessed: one that is shorter than the
-    ///   shortest of AES (FIPS 197).
+    /// - Throws: `ArchiveError.invalidKey` for a key that is shorter than the shortest key of AES (FIPS 197).
     func longEnough() throws(ArchiveError) -> EncryptionKey {
       guard bitCount >= 128 else {
         throw ArchiveError(
@@ -22,7 +21,7 @@
 
   /// AES-GCM (NIST SP 800-38D) under a key of the archive, made of the app's key and the archive's own secret.
   struct Cipher: Sendable {
-    /// The bytes that encryption adds to a piece.
+    /// The number of bytes that encryption adds.
     static let overhead = 28
 
     private let key: SymmetricKey
@@ -32,7 +31,7 @@
         inputKeyMaterial: key, salt: archive, info: Data("waylay archive entries".utf8), outputByteCount: 32)
     }
 
-    /// What tells this key from another without giving it away.
+    /// Identifies the key without revealing it.
     var fingerprint: [UInt8] {
       Array(HMAC<SHA256>.authenticationCode(for: Data("waylay archive key".utf8), using: key).prefix(16))
     }

@@ -1,7 +1,7 @@
-/// A format of ours, and the mark that its bytes begin with: what they are, in which version, and a few bytes of their
-/// own. Version 1 has the mark twice, with the number of the copy in its checksum.
+/// The mark at the beginning of a file: its format, its version and a payload. Version 1 has the mark twice, with the
+/// number of the copy in its checksum.
 struct FormatMark: Sendable {
-  /// What the bytes are: eight characters of ASCII.
+  /// The format: eight characters of ASCII.
   let magic: String
   let version: UInt32
   let payloadSize: Int
@@ -25,14 +25,14 @@ struct FormatMark: Sendable {
     return sink.bytes
   }
 
-  /// Reads the mark at the beginning of bytes; one damaged copy does not make them foreign.
+  /// Reads the mark at the beginning of a file; one of the copies may be damaged.
   func payload(of bytes: [UInt8]) throws(Failure) -> [UInt8] {
     let copies = [bytes.prefix(size / 2), bytes.dropFirst(size / 2).prefix(size / 2)]
     for (index, found) in copies.enumerated() where found.count == size / 2 {
       let payload = Array(found.dropFirst(16).dropLast(8))
       if found.elementsEqual(copy(UInt64(index), payload)) { return payload }
     }
-    // Another version may have another layout: its checksum cannot be asked.
+    // Another version may have another layout, so the version is read without its checksum.
     var source = ByteSource(bytes.dropFirst(8))
     guard bytes.starts(with: magic.utf8), let other = source.number(UInt32.self), other != version else {
       throw .foreign

@@ -1,9 +1,8 @@
 import Foundation
 
-/// What stands between bytes and the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and the checksum, in that
-/// order.
+/// Prepares bytes for the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and a checksum, in this order.
 struct Sealing: Sendable {
-  /// What bytes are and where they belong. Part of what is authenticated, so that no piece passes for another.
+  /// The kind and the place of sealed bytes. It is authenticated with them, so that no piece passes for another.
   struct Context {
     var file: UInt64
     var index: UInt64
@@ -19,10 +18,10 @@ struct Sealing: Sendable {
 
   init(key: EncryptionKey? = nil, archive: [UInt8] = []) { cipher = key.map { Cipher($0, archive: archive) } }
 
-  /// What tells the key from another without giving it away.
+  /// Identifies the key without revealing it.
   var fingerprint: [UInt8] { cipher?.fingerprint ?? [UInt8](repeating: 0, count: 16) }
 
-  /// A key for digests that only who has the key can make; `nil` when nothing is encrypted.
+  /// A key for digests, derived from the encryption key; `nil` when nothing is encrypted.
   var digestKey: [UInt8]? { cipher?.digestKey }
 
   func sealed(_ bytes: [UInt8], _ context: Context, digest: [UInt8]) throws -> [UInt8] {
@@ -35,11 +34,11 @@ struct Sealing: Sendable {
     return cipher.opened(bytes, authenticating: digest + context.bytes).map { ArraySlice($0) }
   }
 
-  /// A chunk as it goes to the file.
+  /// Seals a chunk for its file.
   func sealed(
     chunk: Data, compressing: Bool, _ context: Context, digest: [UInt8]
   ) throws -> (bytes: Data, chunk: BodyChunk) {
-    // Less than an eighth is not worth it.
+    // Compression has to save an eighth.
     let room = chunk.count - chunk.count / 8
     let compressed = compressing && chunk.count >= 64 ? Deflate.compressed(chunk, room: room) : nil
     var bytes = compressed ?? chunk
@@ -53,15 +52,15 @@ struct Sealing: Sendable {
     )
   }
 
-  /// Whether a chunk can be one that was written under this sealing: no length of it exceeds what its reader has room
-  /// for.
+  /// Whether the lengths of a chunk are possible under this sealing, so that a damaged one does not exceed the reader's
+  /// buffer.
   func canBe(_ chunk: BodyChunk) -> Bool {
     let most = Int(chunk.plain) + (cipher == nil ? 0 : Cipher.overhead)
     return chunk.plain <= UInt32(BodyChunk.size)
       && (chunk.isCompressed ? Int(chunk.stored) < most : Int(chunk.stored) == most)
   }
 
-  /// The chunk as it was given, or `nil` when that is not what is in the file.
+  /// Opens a sealed chunk; `nil` if it is damaged.
   func opened(chunk bytes: Data, _ chunk: BodyChunk, _ context: Context, digest: [UInt8]) -> Data? {
     let check = bytes.withUnsafeBytes { Checksum.of($0, seed: context.seed) }
     guard bytes.count == Int(chunk.stored), check == chunk.check else { return nil }
@@ -72,22 +71,21 @@ struct Sealing: Sendable {
   }
 }
 
-/// A piece of a stored body: how long it is, how much of the file it takes, and what it adds up to.
+/// A piece of a stored body: its length, its length in the file, and its checksum.
 struct BodyChunk: Hashable, Sendable {
-  /// The bytes of a full chunk, before compression and encryption.
+  /// The length of a full chunk, before compression and encryption.
   static let size = 64 * 1024
 
-  /// Its bytes in the file.
+  /// The length in the file.
   var stored: UInt32
-  /// Its bytes as they were given.
+  /// The length before compression and encryption.
   var plain: UInt32
-  /// The checksum of its bytes in the file.
+  /// The checksum of the bytes in the file.
   var check: UInt64
   var isCompressed: Bool
 }
 
-/// What is stored of an entry beside its body's bytes: who it is, what can be listed of it, its owner's head, and where
-/// its chunks are.
+/// The stored head of an entry: its key, its listed properties, the head of its owner, and the chunks of its body.
 struct HeadBlock: Hashable, Sendable {
   private static let version: UInt8 = 1
 
@@ -138,7 +136,7 @@ extension HeadBlock {
       guard let tag = source.text() else { return nil }
       tags.insert(tag)
     }
-    // Sixteen bytes a chunk: a count that cannot be true takes no memory.
+    // Sixteen bytes for each chunk: a damaged count must not allocate memory.
     guard let head = source.counted(), let count = source.number(UInt32.self), source.remaining == Int(count) * 16
     else { return nil }
     var chunks: [BodyChunk] = []

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The connections of a store to its index: one that writes, and a pool of those that read.
+/// The connections of a store to its index: one writer, and a pool of readers.
 final class Connections: Sendable {
   let mode: Database.Mode
-  /// Used by the store's queue alone; `nil` where the archive is only read.
+  /// Used on the store's queue only; `nil` for a read-only store.
   let writer: Database?
   private let connect: @Sendable (_ cache: Int) throws -> Database
-  /// The connections that are not lent; `nil` once all are closed.
+  /// The readers that are not in use; `nil` after `close()`.
   private let idle = Locked<[Database]?>([])
 
-  /// - Parameter index: The file that the path leads to; every connection is to that one.
+  /// - Parameter index: The identity of the index: each connection must open this file.
   init(_ directory: StoreDirectory, _ index: FileStatus.Identity, _ mode: Database.Mode, vfs: String?) throws {
     connect = { cache in
       let database = try Database(directory.indexPath, mode, patience: 10_000, vfs: vfs)
       guard try directory.status()?.identity == index else { throw SystemError("open", code: ENOENT) }
-      // A map of a file that another process cuts ends the process (SIGBUS).
+      // Without a memory map: truncation of a mapped file by another process would end this one (SIGBUS).
       try database.script(
         """
         PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-\(cache); \
@@ -28,10 +28,10 @@ final class Connections: Sendable {
     (self.mode, writer) = (mode, mode == .readWrite ? try connect(8192) : nil)
   }
 
-  /// Opens a connection outside of the pool; its owner closes it.
+  /// Opens a connection outside of the pool; the caller closes it.
   func open() throws -> Database { try connect(2048) }
 
-  /// Lends a connection that reads; a new one where all are lent. One that has failed is not lent again.
+  /// Calls a closure with a reader, and opens one if all are in use. A reader that failed is closed.
   func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
     let known = try idle.withLock { idle in
       guard idle != nil else { throw ArchiveError.closed }
@@ -43,7 +43,7 @@ final class Connections: Sendable {
     return value
   }
 
-  /// Closes all; those that are lent, once they are released.
+  /// Closes all readers; one in use is closed when it is released.
   func close() {
     idle.withLock { $0.take() }?.forEach { $0.close() }
     writer?.close()

@@ -9,12 +9,12 @@ import Foundation
 /// }
 /// ```
 final class Database: @unchecked Sendable {
-  // Unchecked: one thread at a time uses a connection. It belongs to the queue that writes, or it has been taken out of
-  // the pool of those that read, or is behind a lock.
+  // Unchecked: one thread at a time uses a connection. It belongs to the writer's queue, is taken from the pool of
+  // readers, or is behind a lock.
 
   enum Mode: Sendable {
     case readWrite, readOnly
-    /// A file without a writer, on a medium that takes no lock.
+    /// A read-only file without a writer, read without locks.
     case immutable
   }
 
@@ -50,7 +50,7 @@ final class Database: @unchecked Sendable {
     }
     sqlite3_extended_result_codes(handle, 1)
     sqlite3_busy_timeout(handle, patience)
-    // Takes the place of SQLite's own checkpoints.
+    // Replaces SQLite's automatic checkpoints.
     sqlite3_wal_hook(
       handle,
       { context, _, _, pages in
@@ -70,13 +70,13 @@ final class Database: @unchecked Sendable {
   /// Ends the connection; later calls fail.
   func close() {
     defer { (statements, handle) = ([:], nil) }
-    // In a child made by `fork`, it would change the files that the parent has open.
+    // Closing it in a child made by `fork` would change the files that the parent has open.
     guard getpid() == process else { return }
     for statement in statements.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(handle)
   }
 
-  /// The pages in the write-ahead log, as far as this connection has written it.
+  /// The number of pages in the write-ahead log after the last commit of this connection.
   var loggedPages: Int { Int(logged.pointee) }
 
   private func error(_ code: Int32) -> DatabaseError {
@@ -92,7 +92,7 @@ final class Database: @unchecked Sendable {
     guard code == SQLITE_OK else { throw error(code) }
   }
 
-  /// Runs a statement, which is prepared once for each text, and calls a closure with each row.
+  /// Runs a statement, and calls a closure with each row. Statements are prepared once and kept.
   func run(
     _ sql: String, _ values: [DatabaseValue] = [], row: (DatabaseRow) throws -> Void = { _ in }
   ) throws {
@@ -127,7 +127,8 @@ final class Database: @unchecked Sendable {
     return statement
   }
 
-  /// Makes one change of several: all of it, or nothing where it throws. The lock for writing is taken at its beginning.
+  /// Runs a closure in a transaction, which is rolled back if the closure throws. It takes the write lock at its
+  /// beginning.
   @discardableResult
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     try run("BEGIN IMMEDIATE")
@@ -136,7 +137,7 @@ final class Database: @unchecked Sendable {
       try run("COMMIT")
       return result
     } catch {
-      // Some errors have rolled it back already.
+      // SQLite rolls back on some errors by itself.
       if sqlite3_get_autocommit(handle) == 0 { _ = try? run("ROLLBACK") }
       throw error
     }
@@ -170,9 +171,9 @@ final class Database: @unchecked Sendable {
     isLogInDoubt = false
   }
 
-  /// The file of the database, or of its write-ahead log, as this connection has it open.
+  /// The open file of the database, or of its write-ahead log.
   ///
-  /// A descriptor of one's own, when it is closed, would drop SQLite's locks (POSIX).
+  /// Opening the file a second time is no alternative: closing that descriptor would drop SQLite's locks (POSIX).
   func file(ofLog isLog: Bool = false) throws(DatabaseError) -> UnsafeMutablePointer<sqlite3_file> {
     guard let handle else { throw error(SQLITE_CANTOPEN) }
     var file: UnsafeMutablePointer<sqlite3_file>?
@@ -188,7 +189,7 @@ struct DatabaseError: Error, CustomStringConvertible {
   /// The extended result code.
   var code: Int32
   var message: String
-  /// The `errno` of the call to the system that failed, where one did.
+  /// The `errno` of the failed system call, or 0.
   var system: Int32 = 0
 
   var description: String {
@@ -214,13 +215,13 @@ enum DatabaseValue: ExpressibleByIntegerLiteral {
   static func bits(_ number: UInt64?) -> DatabaseValue { number.map { .number(Int64(bitPattern: $0)) } ?? .null }
 
   fileprivate func bind(to statement: OpaquePointer, _ place: Int32) {
-    // With this address, SQLite makes a copy of the value.
+    // SQLITE_TRANSIENT: SQLite copies the value.
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     switch self {
     case .number(let number): sqlite3_bind_int64(statement, place, number)
     case .bytes(let bytes):
       bytes.withUnsafeBytes { bytes in
-        // Without an address it would be NULL.
+        // A null pointer would bind NULL.
         let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
         _ = sqlite3_bind_blob64(statement, place, start, sqlite3_uint64(bytes.count), copied)
       }
@@ -241,7 +242,7 @@ struct DatabaseRow {
   func data(_ column: Int32) -> Data { Data(blob(column)) }
 
   private func blob(_ column: Int32) -> UnsafeRawBufferPointer {
-    // In this order: the length is that of the value that the first call has converted.
+    // In this order: `sqlite3_column_bytes` returns the length of the converted value.
     let start = sqlite3_column_blob(statement, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
   }

@@ -1,23 +1,22 @@
 import Foundation
 
-/// Which archive a directory is: its format, the secret that its digests are made under, and whether and with which key
-/// it is encrypted.
+/// The identity of an archive: the secret of its digests, and whether and with which key it is encrypted.
 struct Identity: Sendable {
   static let payloadSize = 32 + 32 + 1 + 16
   private static let mark = FormatMark(magic: "WAYLAYA\n", version: 1, payloadSize: payloadSize)
 
-  /// The salt that keys are derived with; in clear.
+  /// The salt of the derived keys; in clear.
   private let salt: [UInt8]
-  /// The difference of the digests' key from the one that is derived from the app's key: zeros, unless it came with an
-  /// exported archive. Without an app's key, zeros.
+  /// The XOR of the digest key and the key derived from the app's key: zero, unless the archive was restored from an
+  /// export, or has no key.
   private let difference: [UInt8]
   let isEncrypted: Bool
   /// The fingerprint of the key.
   let fingerprint: [UInt8]
 
-  /// Makes a new archive's.
+  /// Makes the identity of a new archive.
   ///
-  /// - Parameter secret: The key of its digests, where it is to be that of another archive.
+  /// - Parameter secret: The digest key of another archive, whose entries will be imported.
   init(secret: [UInt8]? = nil, key: EncryptionKey?) {
     salt = key == nil ? secret ?? Self.newSecret() : Self.newSecret()
     isEncrypted = key != nil
@@ -27,8 +26,8 @@ struct Identity: Sendable {
     difference = zip(secret ?? derived, derived).map { $0 ^ $1 }
   }
 
-  /// The key that the archive's digests are made under. Of an encrypted archive it is derived from the app's key: the
-  /// files alone do not tell whether a guessed URL is among them.
+  /// The key of the archive's digests. In an encrypted archive it depends on the app's key: the files alone do not tell
+  /// whether a guessed URL is stored.
   func secret(_ sealing: Sealing) -> [UInt8] { zip(sealing.digestKey ?? salt, difference).map { $0 ^ $1 } }
 
   /// The seed of the checksums in the archive's own files.
@@ -42,7 +41,7 @@ struct Identity: Sendable {
 
   var encoded: [UInt8] { Self.mark.encoded(payload) }
 
-  /// The bytes that say it; an exported file has them, too.
+  /// The encoded identity, which an exported file has, too.
   var payload: [UInt8] { salt + difference + [isEncrypted ? 1 : 0] + fingerprint }
 
   /// Reads the identity of an index; `nil` for anything else.
@@ -51,7 +50,7 @@ struct Identity: Sendable {
     self.init(payload)
   }
 
-  /// - Parameter payload: As many bytes as ``payloadSize`` says.
+  /// - Parameter payload: ``payloadSize`` bytes.
   init(_ payload: [UInt8]) {
     salt = Array(payload.prefix(32))
     difference = Array(payload.dropFirst(32).prefix(32))
@@ -59,14 +58,14 @@ struct Identity: Sendable {
     fingerprint = Array(payload.suffix(16))
   }
 
-  /// The sealing under a key; `nil` when that is not the right one.
+  /// The sealing under a key; `nil` for a wrong key.
   func sealing(_ key: EncryptionKey?) -> Sealing? {
     guard isEncrypted == (key != nil) else { return nil }
     let sealing = Sealing(key: key, archive: salt)
     return sealing.fingerprint == fingerprint ? sealing : nil
   }
 
-  /// The sealing under a key, once it is known to be the right one.
+  /// The sealing under a key; throws for a wrong key.
   func sealing(_ key: EncryptionKey?, directory: String) throws -> Sealing {
     if let sealing = sealing(key) { return sealing }
     let reason =

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Opens the index of a directory: the marks of its file, the tables, the identity, the key, in this order. Until they
-/// are known to be ours, nothing is changed.
+/// Opens the index of a directory: checks the marks of its file, the tables, the identity and the key, in this order.
+/// Until then, nothing is changed.
 struct IndexOpening {
   let directory: StoreDirectory
   let identity: Identity
   let sealing: Sealing
   let connections: Connections
-  /// The connection that looks for other processes.
+  /// The connection that detects changes by other processes.
   let watch: Database
   let place: (directory: FileStatus.Identity, index: FileStatus)
-  /// The sums of the index, as it was opened.
+  /// The totals of the index when it was opened.
   let seen: DiskStore.Change.Seen
-  /// How often the archive has been opened for writing: the upper half of the numbers that it gives.
+  /// The number of openings for writing: the upper half of the numbers of new entries.
   private(set) var number: Int64 = 0
-  /// Says that the index was damaged and another one made.
+  /// Why a damaged index was replaced, if it was.
   private(set) var damage: String?
 
   /// The process that opens archives. In a child made by `fork`, SQLite would take the locks of its parent for its own.
@@ -28,7 +28,7 @@ struct IndexOpening {
     guard getpid() == process else { throw ArchiveError.forked }
     do {
       let directory = try StoreDirectory(path, FileSystem(options.system), isMade: !options.isReadOnly)
-      // One opening at a time makes an index, or puts one aside.
+      // Under a lock of the directory, only one process at a time creates an index or puts one aside.
       let lock = options.isReadOnly ? nil : try directory.locked()
       defer { withExtendedLifetime(lock) {} }
       let index = try directory.status()?.identity
@@ -54,7 +54,8 @@ struct IndexOpening {
     if try directory.status() == nil { try directory.makeIndex() }
     guard let status = try directory.status() else { throw SystemError("open", code: ENOENT) }
     (self.directory, place) = (directory, (try directory.identity, status))
-    // Without a log nothing is written, and the index is read without locks: no file is created beside it.
+    // Without a write-ahead log there is no writer, so a read-only store reads the index without locks and creates no
+    // file.
     let hasLog = try directory.status(of: StoreDirectory.log) != nil
     let mode: Database.Mode = options.isReadOnly ? hasLog ? .readOnly : .immutable : .readWrite
     connections = try Connections(directory, status.identity, mode, vfs: options.vfs)
@@ -71,11 +72,11 @@ struct IndexOpening {
     (self.identity, sealing) = (identity, try identity.sealing(key, directory: directory.path))
     seen = try DiskStore.Change.Seen(watch)
     if let writer = connections.writer { number = try Self.begin(writer) }
-    // A look does not wait.
+    // A check for changes must not wait.
     watch.setPatience(0)
   }
 
-  /// Begins a write-ahead log, and counts the opening.
+  /// Starts the write-ahead log, and counts the opening.
   private static func begin(_ writer: Database) throws -> Int64 {
     var journal = ""
     try writer.run("PRAGMA journal_mode=WAL") { journal = $0.text(0) }
@@ -84,7 +85,7 @@ struct IndexOpening {
     }
     try writer.script("PRAGMA synchronous=NORMAL")
     return try writer.transaction {
-      // Numbers that damage has made small would be given twice.
+      // If damage has lowered the counter, numbers of entries would be assigned twice.
       try writer.run(
         """
         UPDATE meta SET value=max(value, (SELECT coalesce(max(id), 0) FROM entry)>>32)+1 WHERE name='openings'
@@ -93,7 +94,7 @@ struct IndexOpening {
     }
   }
 
-  /// Reads the marks of a file without a lock or its journal, so that another program's is left as it is.
+  /// Reads the marks of a file without a lock or its journal, so that a database of another program stays unchanged.
   private static func examine(_ directory: StoreDirectory, _ options: DiskStore.Options) throws {
     guard let status = try directory.status(), status.size > 0 else {
       guard options.isReadOnly else { return }
@@ -103,7 +104,7 @@ struct IndexOpening {
       let database = try Database(directory.indexPath, .immutable, vfs: options.vfs)
       try Schema.checkMarks(database, directory)
     } catch let error as DatabaseError where error.isDamage {
-      // Without its log it may look damaged, as a kill within a checkpoint leaves it.
+      // After a kill during a checkpoint, the file may look damaged without its log.
       if !directory.hasBodies { throw ArchiveError.anotherProgram(directory.path) }
     }
   }

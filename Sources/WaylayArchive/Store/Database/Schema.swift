@@ -10,7 +10,7 @@ enum Schema {
   /// `user_version`: a mark in the upper bytes, the version of the format in the last.
   private static let version: Int64 = 0x5741_5901
 
-  /// Small rows beside those with heads and bodies, so that a hit and a search do not read or write these.
+  /// Small rows are in a table without heads and bodies, so that a hit or a search reads few pages.
   private static let objects = [
     "entry": """
     CREATE TABLE entry(id INTEGER PRIMARY KEY, digest INTEGER NOT NULL, resource INTEGER NOT NULL, \
@@ -26,20 +26,21 @@ enum Schema {
     "tag": "CREATE TABLE tag(entry INTEGER, digest INTEGER, PRIMARY KEY(entry, digest)) WITHOUT ROWID",
     "tag_digest": "CREATE INDEX tag_digest ON tag(digest, entry)",
     "meta": "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    // The sums of all entries, and the last change: its number, its store, and whether bytes of removed entries are left.
+    // The totals of all entries, and the last change: its number, its store, and whether bytes of removed entries
+    // remain.
     "total": """
     CREATE TABLE total(id INTEGER PRIMARY KEY, count INTEGER, bytes INTEGER, pinned INTEGER, pinnedBytes INTEGER, \
     clock INTEGER, writer INTEGER, removed INTEGER)
     """,
   ]
 
-  /// Makes the tables, in a file that has none. Its marks are in the file before there is a write-ahead log, so that they
-  /// can be read without one.
+  /// Creates the tables in an empty file. The marks are written before there is a write-ahead log, so that they can be
+  /// read without it.
   static func make(_ database: Database, _ identity: Identity) throws {
     try database.script("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL")
     try database.transaction {
       try database.script("PRAGMA application_id=\(application); PRAGMA user_version=\(version)")
-      // Tables before their indexes.
+      // The tables first, then their indexes.
       for sql in objects.values.sorted(by: >) { try database.script(sql) }
       try database.run("INSERT INTO meta VALUES('identity', ?), ('openings', 0)", [.bytes(identity.encoded)])
       try database.run("INSERT INTO total VALUES(1, 0, 0, 0, 0, 0, 0, 0)")
@@ -55,7 +56,7 @@ enum Schema {
     }
   }
 
-  /// Reads the marks of a file; of the two, one may be damaged, and a kill while it is made leaves none.
+  /// Checks the marks of a file. One of the two may be damaged, and a file has none after a kill during its creation.
   ///
   /// - Throws: `ArchiveError.foreignFormat` for a file of another program or another version.
   static func checkMarks(_ database: Database, _ directory: StoreDirectory) throws {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Overwrites the copies that SQLite leaves of removed rows in an index.
+/// Overwrites the remains of removed rows in an index.
 ///
 /// `secure_delete` zeroes the cells that a statement deletes, but not the copies that balancing leaves in the gap of a
-/// page, between the pointers to its cells and their contents. The gaps are zeroed in the file, by SQLite's own
-/// descriptor, while the lock for writing is held and the write-ahead log is empty: then the file is all that there is. A
-/// gap has no meaning, so that neither a reader nor a loss of power sees the difference. The last change makes every
-/// other connection, of whatever process, drop the pages that it has in memory and could write again.
+/// page, between its cell pointers and its cells. The gaps are zeroed in the file, through SQLite's own descriptor,
+/// while the write lock is held and the write-ahead log is empty, so that all content is in the file. A gap has no
+/// meaning, so neither a reader nor a loss of power sees a difference. The last change of `total` makes the other
+/// connections of all processes drop their cached pages, which they could otherwise write again.
 struct Scrub {
   private static let patience: Duration = .seconds(10)
 
-  /// A connection that has read nothing yet.
+  /// A connection that has not read yet, and so has no cached pages.
   let database: Database
 
   /// - Throws: `ArchiveError.notWritten` when a reader holds the log for more than ten seconds.
@@ -25,19 +25,19 @@ struct Scrub {
       let isDone = try database.transaction {
         var size: sqlite3_int64 = 0
         let log = try database.file(ofLog: true)
-        // Another process may have written between the two.
+        // Another process may have written since the checkpoint.
         guard log.pointee.pMethods.pointee.xFileSize(log, &size) == SQLITE_OK, size == 0 else { return false }
         try zeroGaps()
         try database.run("UPDATE total SET clock=clock+1, removed=0")
         return true
       }
-      // Until then a loss of power may bring back the log as it was.
+      // Until the log is synced, a loss of power may bring it back.
       if isDone { return try database.synchronize() }
     } while ContinuousClock.now - start < Self.patience
     throw ArchiveError(
       .notWritten,
-      "what was removed is not found any more, but its bytes are still in the archive's files, because another program "
-        + "reads the index without end: close it, and flush again.")
+      "the removed entries are gone, but their bytes are still in the archive's files, because another program reads the "
+        + "index without end: close it, and flush again.")
   }
 
   private func zeroGaps() throws {
@@ -60,14 +60,14 @@ struct Scrub {
     try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL))
   }
 
-  /// Whether a page has pointers to parents (`auto_vacuum`), or is where locks are.
+  /// Whether a page is a pointer map (`auto_vacuum`), or the page of the locks.
   private static func isMap(_ number: Int, _ size: Int) -> Bool {
     let locks = 0x4000_0000 / size + 1
     let map = (number - 2) / (size / 5 + 1) * (size / 5 + 1) + 2
     return number == locks || number >= 2 && (number == map || map == locks && number == map + 1)
   }
 
-  /// The gap of a page of a tree; `nil` for a page of another kind, whose first byte is 0.
+  /// The gap of a b-tree page; `nil` for a page of another kind, whose first byte is 0.
   private static func gap(_ page: UnsafeMutableRawBufferPointer, isFirst: Bool) -> Range<Int>? {
     let start = isFirst ? 100 : 0
     guard [2, 5, 10, 13].contains(page[start]) else { return nil }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Writes one entry of a store on disk, piece by piece. A body that stays small never becomes a file.
+/// Writes an entry of a store on disk in pieces. A small body never becomes a file.
 final class BodyWriter: EntryWriter {
-  /// A file whose lock the writer has until it ends.
+  /// A file that is locked until the writer ends.
   struct File: Sendable {
     let number: UInt64
     let descriptor: FileDescriptor
     let isText: Bool
     private(set) var chunks: [BodyChunk] = []
-    /// Where the chunks end, in the body and in the file.
+    /// The end of the written chunks, in the body and in the file.
     private(set) var end: (plain: Int64, stored: Int64) = (0, 0)
 
     init(_ number: UInt64, _ descriptor: FileDescriptor, isText: Bool = false, chunks: [BodyChunk] = []) {
@@ -24,13 +24,13 @@ final class BodyWriter: EntryWriter {
 
   private struct State {
     var file: File?
-    /// The bytes behind those in `file`, until they are written there.
+    /// The bytes after those in `file`, until they are written.
     var buffer = Data()
-    /// The bytes that are counted against the limits and in no entry.
+    /// The bytes of this writer that count against the limits, but are in no entry.
     var reserved: Int64 = 0
-    /// The entry that the index has, and the length of its body there.
+    /// The entry in the index, and the length of its body there.
     var known: (id: EntryID, length: Int64)?
-    /// Why nothing can be written any more; set once.
+    /// The error that ended the writer; set once.
     var failure: (any Error)?
     var isDone = false
 
@@ -48,7 +48,7 @@ final class BodyWriter: EntryWriter {
     }
   }
 
-  /// The bytes in memory from which on they are written.
+  /// The maximum number of bytes in memory.
   private static let mostBuffered = 2 * BodyChunk.size
 
   private let store: DiskStore
@@ -65,14 +65,14 @@ final class BodyWriter: EntryWriter {
     state = Locked(State(file: file, buffer: body, known: known.map { ($0.id, $0.bodyLength) }))
   }
 
-  /// Removes a file that the index does not have; a thread that writes holds the writer.
+  /// Removes a file that no row refers to; a running write retains the writer.
   deinit {
     let state = state.withLock { $0 }
     store.unreserve(state.reserved)
     if let known = state.known { store.endResuming(known.id) }
     guard let file = state.file, !state.isDone else { return }
     store.bodies.pool.run { [store] in
-      // A change that failed may be in the index nevertheless. The next opening clears it, where this fails.
+      // A failed transaction may have been committed. The next opening removes the file if this lookup fails.
       let isKnown = try? store.connections.read { database in
         try database.number("SELECT 1 FROM entry WHERE file=?", [.bits(file.number)]) != nil
       }
@@ -118,10 +118,10 @@ final class BodyWriter: EntryWriter {
   func commit(_ draft: EntryDraft) async throws -> StoredEntry { try await publish(draft, isLast: true) }
   func abort() { giveUp(ArchiveError.writerDone) }
 
-  /// Fails from now on; the bytes so far stay readable.
+  /// Ends the writer with an error; the bytes so far stay readable.
   private func giveUp(_ reason: any Error) { state.withLock { $0.failure = $0.failure ?? reason } }
 
-  /// Writes chunks to the file until at most so many bytes are left in memory.
+  /// Writes chunks to the file until at most `most` bytes are in memory.
   private func write(leaving most: Int) async throws {
     do {
       try await store.bodies.pool.perform { [self] in
@@ -151,14 +151,14 @@ final class BodyWriter: EntryWriter {
     let (bytes, chunk) = try store.bodies.sealing.sealed(chunk: data, compressing: isText, place, digest: digest.bytes)
     try store.files.write(bytes, to: descriptor, at: end)
     state.withLock { state in
-      // A copy: a slice would keep all of the piece in memory.
+      // A copy, because a slice would retain the whole piece.
       let rest = state.buffer.dropFirst(data.count)
       state.buffer = rest.count < BodyChunk.size ? Data(rest) : rest
       state.file?.append(chunk)
     }
   }
 
-  /// Writes the rest, and makes an entry of it.
+  /// Writes the rest, and commits the entry.
   private func publish(_ draft: EntryDraft, isLast: Bool) async throws -> StoredEntry {
     guard draft.key == key else { throw ArchiveError.wrongDraft }
     let isInFile = try state.withLock { state in
@@ -171,7 +171,7 @@ final class BodyWriter: EntryWriter {
       defer { state.reserved = 0 }
       return (state.file, state.buffer, state.known, state.reserved)
     }
-    // The entry counts from here on.
+    // From here on, the entry counts against the limits.
     store.unreserve(reserved)
     do {
       let entry = try await store.publish(

@@ -1,11 +1,11 @@
 import Foundation
 
 extension DiskStore {
-  /// The rows that one transaction changes, and the consequences for memory and for files once it is committed.
+  /// The changes of one transaction, and their consequences for memory and files after its commit.
   ///
-  /// An object of the queue. Until the commit, only the index is changed.
+  /// Used on the queue only. Until the commit, only the index is changed.
   final class Change {
-    /// The sums and the last change of an index, of whatever process.
+    /// The totals of an index, and its last change by any process.
     struct Seen: Sendable {
       var totals: Totals
       var clock: Int64
@@ -21,7 +21,7 @@ extension DiskStore {
       }
     }
 
-    /// The small part of an entry.
+    /// The columns of a row without its head and body.
     struct Row {
       let id: EntryID
       let length: Int64
@@ -32,19 +32,19 @@ extension DiskStore {
     let database: Database
     private let store: DiskStore
     private let now = Int64(Date().timeIntervalSince1970 * 1000)
-    /// The difference that the change makes.
+    /// The change of the totals.
     private(set) var totals = Totals()
-    /// Entries that are deleted.
+    /// The deleted entries.
     private(set) var gone: [EntryID] = []
-    /// Entries that are entered, or have a longer body.
+    /// The entries that are new or whose body has grown.
     private(set) var entered: [StoredEntry] = []
-    /// Entries that memory does not have as they are now.
+    /// The entries whose copy in memory is out of date.
     private(set) var outdated: [EntryID] = []
-    /// The files of deleted entries: those that go at once, and those that stay until the rest is synced.
+    /// The files of deleted entries: those to remove at once, and those to remove after the next sync.
     private(set) var files: [UInt64] = []
     private(set) var replaced: [UInt64] = []
     private(set) var events: [StoreEvent] = []
-    /// Whether bytes of removed entries are left until a flush.
+    /// Whether bytes of removed entries remain until a flush.
     var isRemoval = false
 
     init(_ database: Database, _ store: DiskStore) { (self.database, self.store) = (database, store) }
@@ -59,10 +59,11 @@ extension DiskStore {
       return row
     }
 
-    /// Enters an entry.
+    /// Adds an entry, or replaces its former state.
     ///
-    /// - Parameter length: The length of its body in the index; `nil` for a new one.
-    /// - Returns: Whether the index had it so.
+    /// - Parameter length: The length of its body in the index; `nil` for a new entry.
+    ///
+    /// - Returns: Whether the index had the entry in this state.
     func enter(_ record: EntryRecord, _ entry: StoredEntry, from length: Int64?) throws -> Bool {
       let former = try length == nil ? nil : row(record.id.number)
       guard former?.length == length else { return false }
@@ -71,7 +72,7 @@ extension DiskStore {
       return true
     }
 
-    /// Writes the rows of an entry, or those of its present state in the place of a former one.
+    /// Inserts the rows of an entry, or updates those of its former state.
     private func write(_ record: EntryRecord, inPlaceOf former: Row?) throws {
       let id = DatabaseValue.bits(record.id.number)
       try database.run(
@@ -91,7 +92,7 @@ extension DiskStore {
       if let former { totals -= former.totals }
     }
 
-    /// Replaces a head; does nothing where the entry is gone or its body has another length.
+    /// Replaces a head; a no-op if the entry is gone or its body has another length.
     func update(_ id: EntryID, _ head: [UInt8], _ details: EntryDetails, bodyLength: Int64) throws {
       guard let former = try row(id.number) else { return gone.append(id) }
       var content: (block: HeadBlock?, body: Data?)
@@ -104,9 +105,9 @@ extension DiskStore {
       try write(record, inPlaceOf: former)
     }
 
-    /// Deletes an entry, if it is there.
+    /// Deletes an entry, if it exists.
     ///
-    /// - Parameter isReplaced: Whether its file stays until the entry in its place is synced.
+    /// - Parameter isReplaced: Whether its file must stay until the replacing entry is synced.
     @discardableResult
     func delete(_ number: UInt64, isReplaced: Bool = false) throws -> Row? {
       guard let row = try row(number) else { return nil }
@@ -127,8 +128,8 @@ extension DiskStore {
       }
     }
 
-    /// Deletes the entries that were used least, as long as a closure says so: at most so many, and so many bytes, that
-    /// the log stays short.
+    /// Deletes the least recently used entries while a closure returns `true`: at most `most` entries and `bytes`
+    /// bytes, so that the log stays short.
     func evict(_ most: Int, bytes: Int64, besides kept: Set<UInt64>, while isNeeded: () -> Bool) throws {
       var (numbers, rest): ([UInt64], Int64) = ([], bytes)
       try database.run(
@@ -147,7 +148,7 @@ extension DiskStore {
       }
     }
 
-    /// Ends the change with its sums.
+    /// Writes the new totals.
     func finish() throws -> Seen {
       try database.run(
         """

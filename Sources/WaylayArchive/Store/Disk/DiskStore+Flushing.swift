@@ -1,10 +1,9 @@
 import Foundation
 
 extension DiskStore {
-  /// The pages of the write-ahead log (of 4 KiB each) from which on readers are waited for when it is copied into the
-  /// database.
+  /// The length of the write-ahead log in pages (of 4 KiB each) from which a checkpoint waits for readers.
   private static let tooLongLog = 4096
-  /// From which on nothing is written: with the pages that one transaction adds, the log is shorter than 32 MiB.
+  /// The length from which writing fails: including the pages of one transaction, the log stays below 32 MiB.
   private static let longestLog = 4608
 
   // MARK: Removing
@@ -17,7 +16,7 @@ extension DiskStore {
     var (count, last): (Int, Int64?) = (0, .min)
     while let start = last {
       let doomed: [UInt64]
-      // A page at a time, so that the log stays short.
+      // In batches, so that the log stays short.
       (doomed, last) = try await onQueue("a removal") { [self] database, isFull in
         let (condition, values) = condition(filter, after: start)
         let columns = filter.isWhole ? "id FROM entry" : "\(Self.columns) FROM entry JOIN content USING(id)"
@@ -29,7 +28,7 @@ extension DiskStore {
             seen.append(row.number(0))
             if filter.isWhole || entry(row).map(filter.matches) ?? false { doomed.append(row.bits(0)) }
           }
-          // Of evicted and replaced entries something may be left as well.
+          // Evicted and replaced entries may have left bytes as well.
           if !doomed.isEmpty || filter.isWhole { change.isRemoval = true }
           for number in doomed { try change.delete(number) }
         }
@@ -53,10 +52,10 @@ extension DiskStore {
         try sweep(database)
         try directory.remove(StoreDirectory.damaged)
       }
-      // Also where another process has scrubbed: the names that this one has removed are not synced.
+      // Also if another process has scrubbed: the files that this process has removed may not be synced.
       try directory.synchronizeNames()
       guard isRemoval else { return }
-      // Gives free pages back to the volume, a few at a time, because each goes by way of the log.
+      // Returns free pages to the volume in batches, because each page goes through the log.
       while try database.number("PRAGMA freelist_count") ?? 0 > 256,
         try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
       {
@@ -69,7 +68,7 @@ extension DiskStore {
     if let failure = state.withLock({ $0.failure.take() }) { throw failure }
   }
 
-  /// Syncs some bodies; where that fails, the next flush writes them again.
+  /// Syncs some bodies; after a failure, the next flush writes them again.
   func noting(_ numbers: Set<UInt64>, _ sync: () throws -> Void) throws {
     do { try sync() } catch {
       state.withLock { state in
@@ -80,7 +79,7 @@ extension DiskStore {
     }
   }
 
-  /// Syncs the bodies first, then the rows that have them; then the files of replaced bodies go.
+  /// Syncs the bodies first, then their rows; then removes the files of replaced bodies.
   func synchronize(_ database: Database) throws {
     let (dirty, isInDoubt) = state.withLock { state in
       defer { (state.dirty, state.isSyncInDoubt) = ([], false) }
@@ -97,10 +96,9 @@ extension DiskStore {
     }
   }
 
-  /// Copies the write-ahead log into the database when it has become long. The copy is synced, and before it the bodies
-  /// that its rows have.
+  /// Copies a long write-ahead log into the database. The bodies of its rows are synced first, then the copy.
   ///
-  /// - Throws: An error when a reader keeps it from becoming shorter.
+  /// - Throws: An error if a reader prevents that the log becomes shorter.
   func shortenLog(_ database: Database) throws {
     guard database.loggedPages > state.withLock({ max(16, $0.reserve >> 12) }) else { return }
     let isTooLong = database.loggedPages > Self.tooLongLog
@@ -111,17 +109,17 @@ extension DiskStore {
 
   // MARK: A full volume
 
-  /// Takes some of the volume, to be given back when it is full.
+  /// Allocates the reserve file, which is removed when the volume is full.
   func makeReserve() {
     let size = try? directory.makeReserve()
     state.withLock { $0.reserve = size ?? 0 }
   }
 
-  /// Makes room for a body; on a thread that is not the queue's.
+  /// Makes room for a body; not to be called on the queue.
   func makeRoomOnVolume() { queue.sync { if isOpen, let writer = connections.writer { makeRoomOnVolume(writer) } } }
 
-  /// Evicts a tenth of the entries, those used least, on a full volume. That takes some room as well: first the log is
-  /// copied, and few entries go, in the place of the reserve; their room is enough for more.
+  /// Evicts a tenth of the entries, least recently used first, on a full volume. Eviction needs space as well: removing
+  /// the reserve makes room for the log and for the first small eviction, whose space is enough for larger ones.
   func makeRoomOnVolume(_ database: Database) {
     options.logger.warning("the volume of the archive in \(path) is full: entries are evicted")
     try? directory.remove(StoreDirectory.reserve)
@@ -140,32 +138,32 @@ extension DiskStore {
 
   // MARK: Files without a row
 
-  /// Clears away the files that a kill left; on the queue.
+  /// Removes the files that a killed process left; on the queue.
   func clearAway() {
     makeReserve()
     try? writing("bodies") { database, _ in try sweep(database) }
   }
 
-  /// The files of bodies that no row refers to: left by a kill, or of a writer.
+  /// The files without a row: left by a killed process, or of a running writer.
   func strays(_ database: Database) throws -> [UInt64] {
-    // In this order: a file comes before its row.
+    // Files first, because a file is created before its row.
     let numbers = try directory.bodyNumbers()
     var known: Set<UInt64> = []
     try database.run("SELECT file FROM entry WHERE file IS NOT NULL") { known.insert($0.bits(0)) }
     return numbers.filter { !known.contains($0) }
   }
 
-  /// Removes files without a row, unless a writer holds their locks.
+  /// Removes files without a row, unless a writer has locked them.
   private func sweep(_ database: Database) throws {
     let strays = try strays(database)
     guard !strays.isEmpty else { return }
-    // Another process may have replaced their entries by some that it has not synced.
+    // Another process may have replaced their entries without a sync.
     _ = try directory.synchronizeAll()
     try database.synchronize()
     for number in strays {
       try directory.ifThere {
         guard let file = try directory.openBodyForWriting(number) else { return }
-        // Its writer may have released it just now, with a row.
+        // A writer may have committed the row and unlocked the file meanwhile.
         if try database.number("SELECT 1 FROM entry WHERE file=?", [.bits(number)]) == nil {
           try directory.removeBody(number)
         }
@@ -177,10 +175,10 @@ extension DiskStore {
   // MARK: The end
 
   package func close() async {
-    // On the queue: a change that is accepted before is written.
+    // On the queue, so that changes accepted before are written.
     _ = try? await onQueue("what was stored") { [self] _, _ in end(as: .closed) }
     end(as: .closed)
-    // The work of writers comes to its end before.
+    // Waits for the running writes.
     await bodies.pool.settle()
     await withCheckedContinuation { continuation in
       queue.async { [self] in

@@ -1,7 +1,7 @@
 import Foundation
 
 extension DiskStore {
-  /// The columns that an entry is made of.
+  /// The columns that make an entry.
   static let columns = "id, digest, cost, hits, file, head"
 
   /// Returns all entries of a key if they are in memory, and `nil` otherwise.
@@ -22,8 +22,8 @@ extension DiskStore {
   package func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
     if let found = cached(key) { return found }
     let digest = digest(of: key)
-    // The index does not have them yet, or still has those that are removed. A change from here on is one that crosses
-    // this call.
+    // Pending changes: the index lacks new entries and still has removed ones. A later change of `changes` means that
+    // one was committed during this call.
     let (waiting, latest, changes) = state.withLock { ($0.tier.visited(digest), $0.latest, $0.changes) }
     let (rows, isWhole) = try await bodies.pool.perform { [self] in try read(digest, key) }
     return state.withLock { state in
@@ -55,14 +55,14 @@ extension DiskStore {
     for entry in entries { state.hits[entry.id.number, default: 0] += 1 }
   }
 
-  /// Reads the entries of a digest, with their bodies where these are small; drops those that are damaged.
+  /// Reads the entries of a digest, with small bodies; drops damaged entries.
   ///
-  /// - Returns: The entries, and whether none is missing that could not be read now.
+  /// - Returns: The entries, and whether all could be read.
   private func read(_ digest: UInt64, _ key: ArchiveKey) throws -> ([StoredEntry], isWhole: Bool) {
     let (found, damaged) = try rows("digest=? ORDER BY id", [.bits(digest)])
     damaged.forEach(drop)
     var (entries, failure): ([StoredEntry], (any Error)?) = ([], nil)
-    // Entries of another key are of the same digest by chance.
+    // Different keys may have the same digest.
     for var entry in found where entry.key == key {
       do {
         if let body = entry.contents as? FileBody, body.length <= Int64(BodyChunk.size) {
@@ -83,7 +83,7 @@ extension DiskStore {
   /// Reads one entry.
   func load(_ id: EntryID) throws -> StoredEntry? { try rows("id=?", [.bits(id.number)]).found.first }
 
-  /// Reads the entries that a condition selects, and the numbers of those that are damaged.
+  /// Reads the entries that a condition selects, and the numbers of damaged ones.
   private func rows(
     _ condition: String, _ values: [DatabaseValue]
   ) throws -> (found: [StoredEntry], damaged: [EntryID]) {
@@ -98,9 +98,8 @@ extension DiskStore {
     return (found, damaged)
   }
 
-  /// Writes the bytes of a body once more, after a sync that has failed. Then they are in memory until a sync, and are
-  /// compared with those that were stored: an entry that the system has dropped bytes of is removed, and the next flush
-  /// throws.
+  /// Writes a body again after a failed sync, because the system may have dropped its pages. The bytes are compared
+  /// with their checksums: an entry with lost bytes is removed, and the next flush throws.
   func rewrite(_ number: UInt64) throws {
     try directory.rewrite(number)
     for entry in try rows("file=?", [.bits(number)]).found {
@@ -116,7 +115,7 @@ extension DiskStore {
     }
   }
 
-  /// Removes a damaged entry, unless its file is gone because it has been removed or replaced meanwhile.
+  /// Removes a damaged entry, unless it was removed or replaced meanwhile, and its file with it.
   private func drop(_ id: EntryID) {
     let row = try? connections.read { try $0.number("SELECT 1 FROM entry WHERE id=?", [.bits(id.number)]) }
     guard row == .some(1), !isGone() else { return }
@@ -126,9 +125,9 @@ extension DiskStore {
     remove([id])
   }
 
-  /// The entry of a row; `nil` where it is damaged.
+  /// The entry of a row; `nil` if it is damaged.
   ///
-  /// - Parameter body: The body of the row; `nil` when only the head is looked at.
+  /// - Parameter body: The body in the row; `nil` if only the head is needed.
   func entry(_ row: DatabaseRow, body: Data? = nil) -> StoredEntry? {
     let id = row.id
     guard let block = opened(row.bytes(5), id) else { return nil }
@@ -145,14 +144,14 @@ extension DiskStore {
       storedBytes: row.number(2), contents: contents)
   }
 
-  /// Lends a connection that reads; its errors are the archive's.
+  /// Calls a closure with a reader; errors become those of an archive.
   private func reading(_ body: (Database) throws -> Void) throws {
     try checkLife()
     if isGone() { return }
     do {
       try connections.read(body)
     } catch let error where !(error is ArchiveError) {
-      // Of another index, or of none.
+      // The error is that of a removed or replaced index.
       if isGone() { return }
       if let error = error as? DatabaseError, error.isDamage { putAside(error) }
       throw ArchiveError.readFailed("what is stored", error)
@@ -163,12 +162,12 @@ extension DiskStore {
 
   /// Visits the entries that match a filter, oldest first; entries stored meanwhile may or may not be included.
   package func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
-    // A disk that takes nothing can still be read.
+    // A failure to write does not prevent reading.
     try? await written()
     try checkLife()
     var last: Int64? = .min
     while let start = last {
-      // Short, so that a removal does not wait for it.
+      // A short transaction, so that a removal does not wait for it.
       let latest = state.withLock { $0.latest }
       let (found, damaged) = try await bodies.pool.perform { [self] in
         let (condition, values) = condition(filter, after: start)

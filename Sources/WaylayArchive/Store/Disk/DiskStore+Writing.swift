@@ -1,24 +1,24 @@
 import Foundation
 
 extension DiskStore {
-  /// The jobs of one transaction, so that the write-ahead log stays short.
+  /// The maximum number of jobs in one transaction, so that the write-ahead log stays short.
   private static let mostAtOnce = 512
-  /// The entries whose hits wait for a transaction.
+  /// The maximum number of entries whose hits are counted in memory.
   static let mostHits = 1024
 
   // MARK: Entries
 
-  /// Makes an entry of the body that a writer has written, and waits until the index has it.
+  /// Commits an entry whose body has been written.
   ///
   /// - Parameters:
-  ///   - file: The file that the body is in; `nil` where it is `body`.
-  ///   - known: The entry that it is already, and the length of its body there.
-  ///   - isLast: Whether the writer appends no more.
+  ///   - file: The file of the body; `nil` if `body` has it.
+  ///   - known: The former state of the entry, and the length of its body.
+  ///   - isLast: Whether the writer is done.
   func publish(
     _ draft: EntryDraft, _ file: BodyWriter.File?, _ body: Data, known: (id: EntryID, length: Int64)?, isLast: Bool
   ) async throws -> StoredEntry {
     try check()
-    // The number first: it is sealed with the head and the body.
+    // The number is assigned first, because it is authenticated with the head and the body.
     let number = known?.id.number ?? state.withLock { $0.nextNumber() }
     let record = try EntryRecord(number, draft, file, body, self)
     try check(bytes: record.cost)
@@ -28,7 +28,7 @@ extension DiskStore {
     let entry = StoredEntry(
       id: record.id, key: draft.key, head: draft.head, details: draft.details, storedBytes: record.cost,
       contents: contents ?? MemoryBody(data: body))
-    // Before a row has its new length: a loss of power would take the part that was flushed as well.
+    // Before the row gets the new length: otherwise a loss of power could also destroy the part that was flushed.
     if let file, known != nil {
       do {
         try await bodies.pool.perform { [self] in try noting([file.number]) { try files.synchronize(file.descriptor) } }
@@ -44,7 +44,7 @@ extension DiskStore {
       if !isLast { state.resumed.insert(number) }
       return Job(
         change: { change in
-          // Another process, or a job before this one, may have removed either.
+          // Another process, or an earlier job, may have removed either.
           let hasSource = try draft.source.map { try change.row($0.number) != nil } ?? true
           if hasSource { for id in replacing { try change.delete(id.number, isReplaced: true) } }
           let isThere = try hasSource && change.enter(record, entry, from: known?.length)
@@ -68,7 +68,7 @@ extension DiskStore {
       (new.head, new.details) = (head, details)
       updated = new
       state.changes += 1
-      // Without it in memory, only a look at the index tells whether it is still there.
+      // If memory lacks the entry, only the index knows whether it still exists.
       if state.tier.find(id) == nil { state.tier.drop(id, isComplete: false) }
       state.tier.hold(new, upTo: options.memory)
       return Job(
@@ -117,7 +117,7 @@ extension DiskStore {
         return BodyWriter(self, now.key, known: now, body: now.contents.inMemory ?? Data())
       }
       guard let descriptor = try directory.openBodyForWriting(body.number) else { return nil }
-      // The holder of the lock before may have made it longer.
+      // The former holder of the lock may have made it longer.
       guard let again = try load(entry.id), again.bodyLength == entry.bodyLength else { return nil }
       return BodyWriter(
         self, now.key, known: now, file: BodyWriter.File(body.number, descriptor, chunks: body.chunks))
@@ -143,7 +143,7 @@ extension DiskStore {
 
   // MARK: The queue
 
-  /// Has the queue write a job that a closure makes under the lock, with the changes of memory that belong to it.
+  /// Adds a job for the queue. The closure makes it under the lock, and changes memory accordingly.
   private func add(_ job: (inout State) throws -> Job?) throws {
     try state.withLock { state in
       guard state.life == .open else { throw ArchiveError.closed }
@@ -154,14 +154,14 @@ extension DiskStore {
     work()
   }
 
-  /// Has the next transaction evict, where the limits are exceeded.
+  /// Schedules an eviction if the limits are exceeded.
   func makeRoom() {
     let isNeeded = state.withLock { $0.jobs.isEmpty && ($0.isEvicting || $0.limits.isExceeded(by: $0.counted)) }
     guard !isReadOnly, isNeeded else { return }
     try? add { _ in Job() }
   }
 
-  /// Has the queue write all that waits; called without the lock.
+  /// Schedules writing of the pending jobs; called without the lock.
   func work() {
     let starts = state.withLock { state in
       guard !state.isWriting, !state.jobs.isEmpty else { return false }
@@ -176,7 +176,7 @@ extension DiskStore {
     }
   }
 
-  /// Writes all that waits by now.
+  /// Writes the pending jobs.
   func writeWaiting() {
     var left = state.withLock { $0.jobs.count }
     repeat {
@@ -195,11 +195,11 @@ extension DiskStore {
         for job in jobs { job.ended(.failure(error)) }
       }
     } while left > 0
-    // Not held longer than needed: until then the volume has both.
+    // At once: until then, the volume has both bodies.
     if state.withLock({ !$0.replaced.isEmpty }) { try? writing("bodies") { database, _ in try synchronize(database) } }
   }
 
-  /// Has the queue do something once all that waits has been written, and waits for it.
+  /// Runs a closure on the queue after all pending jobs, and waits for it.
   func onQueue<Value: Sendable>(
     _ what: String, _ body: @escaping @Sendable (Database, _ isFull: Bool) throws -> Value
   ) async throws -> Value {
@@ -212,11 +212,11 @@ extension DiskStore {
     }
   }
 
-  /// Waits until everything that waits has been written.
+  /// Waits until all pending jobs have been written.
   func written() async throws { if !isReadOnly { try await onQueue("what was stored") { _, _ in } } }
 
-  /// Lends the connection that writes, on the queue; its errors are the archive's. On a full volume, the closure is called
-  /// again, with `true`, after some entries have been evicted.
+  /// Calls a closure with the writer, on the queue; errors become those of an archive. On a full volume, some entries
+  /// are evicted, and the closure is called again with `true`.
   func writing<Value>(
     _ what: String, _ body: (Database, _ isFull: Bool) throws -> Value
   ) throws -> Value {
@@ -241,7 +241,7 @@ extension DiskStore {
     }
   }
 
-  /// An error of the disk as callers get it.
+  /// Converts an error of the disk for callers.
   func notWritten(_ error: any Error, _ what: String) -> ArchiveError {
     if let error = error as? ArchiveError { return error }
     options.logger.warning("the archive in \(path) could not write \(what): \(error)")
@@ -250,12 +250,12 @@ extension DiskStore {
       underlying: error)
   }
 
-  /// Makes changes in one transaction; on the queue.
+  /// Runs one transaction; on the queue.
   ///
-  /// - Parameter body: A removal or an eviction, which has few pages to add to the log. Without one, the transaction also
-  ///   has the hits so far, and the evictions that the limits demand.
+  /// - Parameter body: A removal or an eviction, which adds few pages to the log. Without it, the transaction also
+  ///   writes the counted hits, and evicts what exceeds the limits.
   ///
-  /// - Returns: How many entries were evicted.
+  /// - Returns: The number of evicted entries.
   @discardableResult
   func write(_ jobs: [Job], _ database: Database, also body: ((Change) throws -> Void)? = nil) throws -> Int {
     let change = Change(database, self)
@@ -290,20 +290,20 @@ extension DiskStore {
       state.replaced += change.replaced
       state.owed.removeFirst(owed.count)
       state.end(jobs, upTo: options.memory, isFailure: false)
-      // A look may have seen a later change before these entries were kept in memory.
+      // Another thread may have seen a later change before these entries were kept in memory.
       if seen.clock > state.clock { (state.clock, state.stored) = (seen.clock, seen.totals) } else { state.forget() }
     }
     for number in change.files {
-      // The next sync tries a failed removal again, and throws.
+      // The next sync repeats a failed removal, and throws.
       do { try directory.removeBody(number) } catch { state.withLock { $0.replaced.append(number) } }
     }
     report(change.events)
-    // A part of it at a time.
+    // Evicts in batches.
     if !change.events.isEmpty { makeRoom() }
     return change.events.count
   }
 
-  /// Deletes entries until the rest is at the level where an eviction ends.
+  /// Deletes entries until the totals are at the low-water mark.
   private func evict(_ change: Change, _ before: Totals) throws {
     let (limits, reserved, resumed, isEvicting) = state.withLock { ($0.limits, $0.reserved, $0.resumed, $0.isEvicting) }
     var after: StoreUsage {
@@ -314,7 +314,7 @@ extension DiskStore {
     }
     guard isEvicting || limits.isExceeded(by: after) else { return }
     try change.evict(1024, bytes: 8 << 20, besides: resumed) { limits.low.isExceeded(by: after) }
-    // Without an event, all that is left is pinned or being written.
+    // Without an eviction, all remaining entries are pinned or in use.
     let goesOn = !change.events.isEmpty && limits.low.isExceeded(by: after)
     state.withLock { $0.isEvicting = goesOn }
   }

@@ -21,17 +21,17 @@ package final class DiskStore: ArchiveStore {
   let identity: Identity
   let bodies: FileBody.Context
   let connections: Connections
-  /// The directory, and the file of the index, that this store has opened.
+  /// The identities of the directory and of the index when they were opened.
   let place: (directory: FileStatus.Identity, index: FileStatus)
   let state: Locked<State>
-  /// Its blocks alone use the connection that writes.
+  /// The connection that writes is used on this queue only.
   let queue = DispatchQueue(label: "waylay.archive.writer")
   let hash: SipHash
   /// The key of its digests.
   package let secretBytes: [UInt8]
   private let watch: Locked<Watch>
   private let suspension = Locked<Suspension?>(nil)
-  /// Tells the changes of this store from those of other processes.
+  /// Identifies this store as the author of a change.
   let writer = Int64.random(in: 1 ... .max)
 
   var path: String { directory.path }
@@ -62,7 +62,7 @@ package final class DiskStore: ArchiveStore {
 
   deinit { finish() }
 
-  /// Writes all that waits, and closes the connections: the next load opens the archive again.
+  /// Writes the pending jobs, and closes the connections; the next load opens the archive again.
   func suspend() {
     queue.sync {
       writeWaiting()
@@ -71,19 +71,19 @@ package final class DiskStore: ArchiveStore {
     }
   }
 
-  /// Closes the connections; not in a child, where that would change the files that the parent has open.
+  /// Closes the connections, except in a child made by `fork`: that would change the files that the parent has open.
   func finish() {
     guard isThisProcess else { return }
     connections.close()
     watch.withLock { $0.database.close() }
   }
 
-  /// Whether it was opened in this process; a child made by `fork` has none of its threads.
+  /// Whether the store was opened in this process; a child made by `fork` lacks its threads.
   var isThisProcess: Bool { getpid() == IndexOpening.process }
 
   package var isReadOnly: Bool { connections.writer == nil }
 
-  /// Whether entries can be found: it was neither closed nor lost, in this process.
+  /// Whether the store is usable: neither closed nor lost, and opened in this process.
   var isOpen: Bool { isThisProcess && state.withLock { $0.life == .open } }
 
   func digest(of key: ArchiveKey) -> UInt64 { hash.digest(key) }
@@ -99,7 +99,7 @@ package final class DiskStore: ArchiveStore {
 
   func report(_ events: [StoreEvent]) { for observer in state.withLock({ $0.observers }) { events.forEach(observer) } }
 
-  /// Throws when nothing can be found any more.
+  /// Throws if the store is closed or lost.
   func checkLife() throws {
     guard isThisProcess else { throw ArchiveError.forked }
     let life = state.withLock { $0.life }
@@ -107,7 +107,7 @@ package final class DiskStore: ArchiveStore {
     if life == .lost { throw ArchiveError.unusable(path, SystemError("open", code: ENOENT)) }
   }
 
-  /// Throws when nothing, or no entry of this size, can be stored.
+  /// Throws if nothing, or no entry of this size, can be stored.
   func check(bytes: Int64 = 0) throws {
     if isReadOnly { throw ArchiveError.readOnly }
     try checkLife()
@@ -116,7 +116,7 @@ package final class DiskStore: ArchiveStore {
   }
 
   package var usage: StoreUsage {
-    // Other processes count as well.
+    // Includes the changes of other processes.
     _ = look()
     return state.withLock { $0.life == .open ? $0.counted : StoreUsage() }
   }
@@ -147,7 +147,7 @@ extension DiskStore {
     package var encryptionKey: (@Sendable () throws -> EncryptionKey)?
     /// The logger for failures and damage.
     package var logger: Logger
-    /// The calls to the system for everything but the index, which a test may put its own in the place of.
+    /// The system calls for everything but the index; tests inject a fake.
     package var system: any SystemCalls = PosixCalls()
     /// The name of the SQLite VFS of the index; `nil` for the system's.
     var vfs: String?
@@ -171,12 +171,12 @@ extension DiskStore {
     }
   }
 
-  /// The connection that looks for other processes.
+  /// Detects changes by other processes.
   fileprivate struct Watch {
     let database: Database
-    /// `PRAGMA data_version` at the last look.
+    /// `PRAGMA data_version` at the last check.
     var version: Int64?
-    /// When the path of the index was last looked at, in nanoseconds.
+    /// When the path of the index was last checked, in nanoseconds.
     var checked: UInt64 = 0
   }
 }
@@ -184,23 +184,24 @@ extension DiskStore {
 // MARK: Looking for other processes
 
 extension DiskStore {
-  /// How long the directory may be gone before a look sees it, in nanoseconds.
+  /// The interval of checks whether the directory still exists, in nanoseconds.
   private static let checkInterval: UInt64 = 100_000_000
 
-  /// Looks whether another process has written since the last look, and forgets all that it may have changed.
+  /// Checks whether another process has written since the last check; if so, drops the entries in memory that may have
+  /// changed.
   ///
-  /// - Returns: Whether the entries in memory may be given out.
+  /// - Returns: Whether the entries in memory may be returned.
   func look() -> Bool {
     guard isThisProcess else { return false }
     let now = DispatchTime.now().uptimeNanoseconds
-    // Held while SQLite compares two numbers in shared memory, and reads one row when they differ: forgotten before
-    // another look may find nothing new.
+    // The lock is held while SQLite compares two numbers in shared memory, and reads a row if they differ. Otherwise a
+    // concurrent check could find nothing new before the entries in memory are dropped.
     let (isKnown, isDue) = watch.withLock { watch -> (Bool, Bool) in
       let isDue = connections.mode == .immutable || now &- watch.checked > Self.checkInterval
       if isDue { watch.checked = now }
       do {
         let version = try watch.database.number("PRAGMA data_version")
-        // In this order: the next look finds a change between the two.
+        // In this order, so that the next check detects a change between the two reads.
         if version != watch.version { adopt(try Change.Seen(watch.database)) }
         watch.version = version
         return (true, isDue)
@@ -212,7 +213,7 @@ extension DiskStore {
     return isDue && isGone() ? false : isKnown
   }
 
-  /// Forgets all that another process may have changed, where the last change is another store's.
+  /// Drops the entries in memory that another process may have changed.
   func adopt(_ seen: Change.Seen) {
     state.withLock { state in
       guard seen.writer != writer, seen.clock > state.clock else { return }
@@ -221,25 +222,25 @@ extension DiskStore {
     }
   }
 
-  /// Whether the index cannot be used any more: it was closed or lost, or is not at its path.
+  /// Whether the index is unusable: the store was closed or lost, or another file is at its path.
   func isGone() -> Bool {
     do {
       let status = try directory.status()
       guard status?.identity == place.index.identity, try !directory.isMoved() else {
         return end(as: .lost, "its directory is gone or was replaced")
       }
-      // Changes cannot be followed without locks.
+      // An index that was opened without locks must not have a writer.
       if connections.mode == .immutable, try directory.status(of: StoreDirectory.log) != nil || status != place.index {
         return end(as: .lost, "another process writes to it")
       }
       return state.withLock { $0.life == .lost }
     } catch {
-      // The system cannot say.
+      // Unknown: the system call failed.
       return false
     }
   }
 
-  /// Ends the life of the store: from here on, nothing is found or stored.
+  /// Closes the store for good; later calls find and store nothing.
   @discardableResult
   func end(as life: State.Life, _ reason: String? = nil) -> Bool {
     let isFirst = state.withLock { state in
@@ -255,7 +256,7 @@ extension DiskStore {
     return true
   }
 
-  /// Puts a damaged index aside; the next opening makes another one.
+  /// Puts a damaged index aside; the next opening creates a new one.
   func putAside(_ error: any Error) {
     guard isOpen else { return }
     if !isReadOnly, let lock = try? directory.locked() {

@@ -1,13 +1,13 @@
 import Foundation
 
 extension DiskStore {
-  /// An entry as the index has it.
+  /// An entry in the form of its rows.
   struct EntryRecord: Sendable {
-    /// The bytes that an entry takes beside its head and body, roughly.
+    /// The approximate size of an entry besides its head and body.
     private static let bookkeeping: Int64 = 256
 
     let id: EntryID
-    // The digests by which it is searched.
+    // The digests by which filters search.
     let resource: UInt64
     let host: UInt64
     let partition: UInt64?
@@ -22,8 +22,8 @@ extension DiskStore {
     var totals: Totals { Totals(cost: cost, isPinned: isPinned) }
 
     /// - Parameters:
-    ///   - file: The file of its body; `nil` where that is in the row.
-    ///   - body: The body as it is in the row.
+    ///   - file: The file of the body; `nil` if it is in the row.
+    ///   - body: The sealed body in the row.
     init(_ number: UInt64, _ block: HeadBlock, file: UInt64?, body: Data?, _ store: DiskStore) throws {
       id = EntryID(number: number, hash: store.digest(of: block.key))
       (resource, host) = (store.mark(resource: block.key.text), store.mark(block.details.host))
@@ -35,8 +35,8 @@ extension DiskStore {
     }
 
     /// - Parameters:
-    ///   - file: The file that its body is in.
-    ///   - body: Its body, where that is in no file.
+    ///   - file: The file of the body, if there is one.
+    ///   - body: The body, if it is in no file.
     init(_ number: UInt64, _ draft: EntryDraft, _ file: BodyWriter.File?, _ body: Data, _ store: DiskStore) throws {
       var (chunks, sealed) = (file?.chunks ?? [], file == nil ? Data() : nil)
       if file == nil, !body.isEmpty {
@@ -52,7 +52,7 @@ extension DiskStore {
 
   // MARK: Heads
 
-  /// A head as the index has it: sealed, and behind it its checksum.
+  /// The sealed head with its checksum.
   fileprivate func sealed(_ block: HeadBlock, _ id: EntryID) throws -> [UInt8] {
     var sink = ByteSink()
     sink.bytes = try bodies.sealing.sealed(block.encoded(), .head(id.number), digest: id.hash.bytes)
@@ -60,7 +60,7 @@ extension DiskStore {
     return sink.bytes
   }
 
-  /// The head of a row; `nil` when it is not the one that was stored there.
+  /// Opens the head of a row; `nil` if it is damaged.
   func opened(_ bytes: [UInt8], _ id: EntryID) -> HeadBlock? {
     guard bytes.count > 8 else { return nil }
     var check = ByteSource(bytes.suffix(8))
@@ -73,8 +73,9 @@ extension DiskStore {
 
   private func seed(_ id: EntryID) -> UInt64 { Checksum.seed(Sealing.Context.head(id.number).seed, identity.seed) }
 
-  /// Whether a body is compressed: where its first bytes are those of a text in UTF-8 or a relative of ASCII, without
-  /// control characters but white space and escape. A draft comes too late for a body that is written in pieces.
+  /// Whether to compress a body: its first bytes must be text in UTF-8 or an extension of ASCII, without control
+  /// characters except white space and escape. The media type of a draft comes too late for a body that is written in
+  /// pieces.
   func compresses(_ data: Data) -> Bool {
     options.compressesText && data.prefix(1024).allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }
@@ -83,17 +84,18 @@ extension DiskStore {
 
   fileprivate func mark(_ text: String) -> UInt64 { hash.digest(Array(text.utf8)) }
 
-  /// The same for all resources of a path, whatever their queries and the queries that responses excuse.
+  /// The digest of a path. It is the same for all queries of a resource, including those that `No-Vary-Search` excuses.
   fileprivate func mark(resource text: some Sequence<UInt8>) -> UInt64 {
     hash.digest(Array(text.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: " ") }))
   }
 
-  /// `nil` for the shared partition, whose entries need no index.
+  /// `nil` for the shared partition, which needs no index.
   fileprivate func mark(_ partition: ArchivePartition) -> UInt64? {
     partition == .shared ? nil : hash.digest(partition.bytes)
   }
 
-  /// A condition that the row of every entry of a filter meets whose number is greater than the first value.
+  /// An SQL condition for the entries after a number. It may select entries that the filter does not match, but misses
+  /// none.
   func condition(_ filter: EntryFilter, after start: Int64) -> (sql: String, values: [DatabaseValue]) {
     var (sql, values) = ("id>?", [DatabaseValue.number(start)])
     func add(_ condition: String, _ digests: [UInt64]) {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A body in a file, in chunks that are checked, and opened where they are sealed.
+/// A body in a file, whose chunks are verified and decrypted when they are read.
 struct FileBody: StoredBody {
-  /// The part that all bodies of a store have in common.
+  /// The common part of all bodies of a store.
   struct Context: Sendable {
     let directory: StoreDirectory
     let sealing: Sealing
@@ -15,7 +15,7 @@ struct FileBody: StoredBody {
   let chunks: [BodyChunk]
   let length: Int64
   var inMemory: Data? { nil }
-  /// Held open, the body stays readable when its entry goes.
+  /// An open descriptor keeps the body readable after its entry is removed.
   private var descriptor: FileDescriptor?
 
   init(
@@ -42,7 +42,7 @@ struct FileBody: StoredBody {
   func readNow(_ range: Range<Int64>) throws -> Data {
     if range.isEmpty { return Data() }
     let descriptor = try descriptor ?? open()
-    // The chunks that have the range, and where they begin in the body and in the file.
+    // The chunks that contain the range, and their offsets in the body and in the file.
     var (first, plainStart, storedStart, stored): (Int, Int64, Int64, Int) = (0, 0, 0, 0)
     while plainStart + Int64(chunks[first].plain) <= range.lowerBound {
       (plainStart, storedStart) = (plainStart + Int64(chunks[first].plain), storedStart + Int64(chunks[first].stored))

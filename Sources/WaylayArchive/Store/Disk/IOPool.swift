@@ -1,13 +1,13 @@
 import Foundation
 
-/// A few threads for work that waits for a disk, so that callers' executors do not.
+/// Threads for blocking disk I/O, so that the executors of callers do not block.
 final class IOPool: Sendable {
   private let lanes: [DispatchQueue]
   private let last = Locked(0)
 
   init(lanes count: Int = 4) { lanes = (0..<count).map { DispatchQueue(label: "waylay.archive.io-\($0)") } }
 
-  /// Runs work on the next lane.
+  /// Runs work on the next thread.
   func run(_ work: @escaping @Sendable () -> Void) {
     let lane = last.withLock { last in
       last = (last + 1) % lanes.count
@@ -16,7 +16,7 @@ final class IOPool: Sendable {
     lanes[lane].async(execute: work)
   }
 
-  /// Waits until everything that runs by now has come to its end.
+  /// Waits until all work that runs now has ended.
   func settle() async {
     for lane in lanes { await withCheckedContinuation { continuation in lane.async { continuation.resume() } } }
   }

@@ -7,7 +7,7 @@ struct StoreDirectory: Sendable {
   static let journal = index + "-journal"
   /// An index that was damaged, put aside.
   static let damaged = "index.damaged"
-  /// A file that takes some of the volume, for an eviction when the volume is full.
+  /// A file that reserves space for an eviction on a full volume.
   static let reserve = "reserve"
   private static let reserveSizes = [1 << 20, 256 << 10, 64 << 10]
   private static let bodies = "bodies"
@@ -20,7 +20,7 @@ struct StoreDirectory: Sendable {
 
   /// Opens a directory.
   ///
-  /// - Parameter isMade: Whether it is made where it is missing.
+  /// - Parameter isMade: Whether to create a missing directory.
   init(_ path: String, _ files: FileSystem, isMade: Bool) throws {
     (self.path, self.files) = (path, files)
     if isMade, try files.status(of: path, followingLinks: true) == nil { try files.makeDirectory(path: path) }
@@ -28,9 +28,9 @@ struct StoreDirectory: Sendable {
     try Self.check(files.names(in: directory), path)
   }
 
-  /// Opens the folder of the bodies, once the directory is known to be an archive's.
+  /// Opens the folder of the bodies, after the directory has been recognized as an archive.
   ///
-  /// - Parameter isMade: Whether it is made where it is missing, and all is for its owner alone.
+  /// - Parameter isMade: Whether to create a missing folder, and to restrict all access to the owner.
   mutating func prepare(isMade: Bool) throws {
     guard isMade else {
       bodies = try? files.openFolder(Self.bodies, in: directory)
@@ -39,7 +39,7 @@ struct StoreDirectory: Sendable {
     try files.setMode(of: directory, to: 0o700)
     try files.makeFolder(Self.bodies, in: directory)
     bodies = try files.openFolder(Self.bodies, in: directory)
-    // The names in the directory are synced with the index, by SQLite.
+    // SQLite syncs the names in the directory with the index; the name of the directory itself is synced here.
     let above = try? files.openDirectory(path: (path as NSString).deletingLastPathComponent)
     if let above { try files.synchronize(directory: above) }
     Protection.apply(to: path)
@@ -47,10 +47,10 @@ struct StoreDirectory: Sendable {
 
   var indexPath: String { path + "/" + Self.index }
 
-  /// The device and the number of the directory.
+  /// The device and inode of the directory.
   var identity: FileStatus.Identity { get throws { try files.status(of: directory).identity } }
 
-  /// Whether the directory has been removed (its number may be another one's by now), or its folder of bodies moved.
+  /// Whether the directory was removed (its inode may have been reused), or its folder of bodies was moved.
   func isMoved() throws -> Bool {
     let folder = try bodies.map { try files.status(of: $0).identity }
     return try files.status(of: directory).links == 0
@@ -60,12 +60,12 @@ struct StoreDirectory: Sendable {
   /// Whether there is a folder of bodies.
   var hasBodies: Bool { (try? files.status(of: Self.bodies, in: directory)) != nil }
 
-  /// The file that the path of the index, or of another name beside it, leads to now.
+  /// The file that is now at the path of the index, or at another name beside it.
   func status(of name: String = Self.index) throws(SystemError) -> FileStatus? {
     try files.status(of: path + "/" + name)
   }
 
-  /// - Throws: `ArchiveError.foreignFormat` for a directory that has something else in it.
+  /// - Throws: `ArchiveError.foreignFormat` for a directory with other files.
   private static func check(_ names: [String], _ path: String) throws(ArchiveError) {
     let ours = Set(companions + [index, damaged, reserve, bodies])
     let strangers = names.filter { !ours.contains($0) && !$0.hasPrefix(".") }
@@ -78,20 +78,20 @@ struct StoreDirectory: Sendable {
         : "\(path) contains something other than an archive: use an empty directory. Nothing was changed.")
   }
 
-  /// Lets one process at a time make an index or put one aside; until the result is released.
+  /// Locks the directory while an index is created or put aside; until the result is released.
   func locked() throws -> FileDescriptor {
     let lock = try files.openDirectory(path: path)
     try files.lock(lock, isWaiting: true)
     return lock
   }
 
-  /// Makes an empty index for its owner alone, whose permissions its companions get.
+  /// Creates an empty index for its owner alone; SQLite gives its companions the same permissions.
   func makeIndex() throws {
     for name in Self.companions { try files.remove(name, in: directory) }
     _ = try files.create(Self.index, in: directory)
   }
 
-  /// Puts a damaged index aside, unless another process has done so.
+  /// Puts a damaged index aside, unless another process has already done so.
   func putAside(_ identity: FileStatus.Identity?) throws {
     guard try status()?.identity == identity else { return }
     try files.rename(Self.index, to: Self.damaged, in: directory)
@@ -100,7 +100,7 @@ struct StoreDirectory: Sendable {
 
   func remove(_ name: String) throws { try files.remove(name, in: directory) }
 
-  /// Makes the reserve, as large as the volume has room for.
+  /// Creates the reserve file, as large as the volume allows.
   ///
   /// - Returns: Its size.
   func makeReserve() throws -> Int {
@@ -125,11 +125,11 @@ struct StoreDirectory: Sendable {
     return bodies
   }
 
-  /// Makes a file that this process alone writes to as long as it is open.
+  /// Creates and locks the file of a body.
   func makeBody() throws -> (number: UInt64, file: FileDescriptor) {
     let number = UInt64.random(in: 1...UInt64(Int64.max))
     let file = try files.create(Self.name(number), in: folder())
-    // A sweep may come before the lock.
+    // The file may be removed as a stray before it is locked.
     do { try files.lock(file) } catch  where error.isLocked { return try makeBody() }
     return try files.status(of: file).links > 0 ? (number, file) : makeBody()
   }
@@ -138,14 +138,14 @@ struct StoreDirectory: Sendable {
     try files.openForReading(Self.name(number), in: folder())
   }
 
-  /// Opens the file of a body to write behind its end; `nil` where another writer does.
+  /// Opens and locks the file of a body for appending; `nil` if another writer has locked it.
   func openBodyForWriting(_ number: UInt64) throws -> FileDescriptor? {
     let file = try files.openForWriting(Self.name(number), in: folder())
     do { try files.lock(file) } catch  where error.isLocked { return nil }
     return file
   }
 
-  /// Whether a writer has the file of a body.
+  /// Whether a writer has locked the file of a body.
   func isLocked(_ number: UInt64) throws -> Bool {
     do { try files.lock(openBody(number)) } catch  where error.isLocked { return true }
     return false
@@ -153,14 +153,14 @@ struct StoreDirectory: Sendable {
 
   func removeBody(_ number: UInt64) throws { try files.remove(Self.name(number), in: folder()) }
 
-  /// The numbers of all files of bodies; a file with another kind of name is not among them.
+  /// The numbers of the files of bodies; files with other names are ignored.
   func bodyNumbers() throws -> [UInt64] {
     try files.names(in: folder()).compactMap { name in
       UInt64(name, radix: 16).flatMap { Self.name($0) == name ? $0 : nil }
     }
   }
 
-  /// Syncs bodies, as far as they are still there, and the names of all.
+  /// Syncs bodies, if they still exist, and the names of all files.
   func synchronize(_ numbers: Set<UInt64>) throws {
     if numbers.isEmpty { return }
     if numbers.count > 16, try synchronizeAll() { return }
@@ -168,13 +168,13 @@ struct StoreDirectory: Sendable {
     try files.synchronize(directory: folder())
   }
 
-  /// Syncs the names of all files, and the removal of names.
+  /// Syncs the names of all files, including removals.
   func synchronizeNames() throws { for one in [directory, try folder()] { try files.synchronize(directory: one) } }
 
-  /// Syncs the volume; `false` where the system cannot say whether that has succeeded.
+  /// Syncs the volume; `false` if the system does not report whether that succeeded.
   func synchronizeAll() throws -> Bool { try files.synchronizeAll(folder()) }
 
-  /// Writes the bytes of a body once more: after a sync that has failed, the system takes them for written.
+  /// Writes the bytes of a body again: after a failed sync, the system takes its pages for written.
   func rewrite(_ number: UInt64) throws {
     try ifThere {
       guard let file = try openBodyForWriting(number) else { throw SystemError("flock", code: EWOULDBLOCK) }
@@ -188,7 +188,7 @@ struct StoreDirectory: Sendable {
     }
   }
 
-  /// Does something with a file, as far as it is there.
+  /// Runs a closure, and ignores that its file does not exist.
   func ifThere(_ body: () throws -> Void) throws {
     do { try body() } catch let error as SystemError where error.isMissing {}
   }

@@ -1,72 +1,71 @@
 extension DiskStore {
-  /// A change that waits to be written.
+  /// A pending change.
   struct Job: Sendable {
     var change: @Sendable (Change) throws -> Void = { _ in }
-    /// Counted in ``State/waiting`` until it is written.
+    /// The change of the totals, counted in ``State/waiting`` until it is written.
     var totals = Totals()
-    /// The entry that stays in memory until then.
+    /// The entry that is held in memory until the change is written.
     var held: EntryID?
-    /// The entries that it has taken out of sight: when it fails, the next transaction deletes them.
+    /// The entries that it has hidden: if it fails, the next transaction deletes them.
     var removing: [EntryID] = []
     /// Called without a lock.
     var ended: @Sendable (Result<Void, any Error>) -> Void = { _ in }
   }
 
-  /// The contents of memory beside the index, and the changes that wait: all behind one lock, which no call to the disk
-  /// is made under.
+  /// The entries in memory and the pending changes, behind one lock, under which no system call is made.
   struct State: Sendable {
     enum Life { case open, closed, lost }
 
-    /// Leaves `open` once, and for good: then nothing is found or stored.
+    /// Leaves `open` once and for good; after that, nothing is found or stored.
     var life = Life.open
     var limits: StoreLimits
-    /// The last number that was given to an entry; none is given twice. Its upper half is the number of the opening.
+    /// The last number assigned to an entry; numbers are never reused. The upper half is the number of the opening.
     var lastNumber: UInt64
 
-    // The usage. `stored` is as of the change `clock`, the last one that a look or a transaction has seen.
+    // The usage of the index: `stored` is as of the change `clock`, the last one that this store has seen.
     var clock: Int64
     var stored: Totals
-    /// The sum of the jobs' totals, in the queue and in the transaction under way.
+    /// The totals of pending jobs, including those of the running transaction.
     var waiting = Totals()
     /// The bytes of writers that are in no job and no entry.
     var reserved: Int64 = 0
 
-    /// Has each entry as the index will have it once all jobs are written; no new one before, and none that `latest` has as
-    /// removed.
+    /// The entries in memory, in the state that the index will have after all jobs: without new ones before their
+    /// commit, and without those that `latest` has as removed.
     var tier = MemoryTier()
-    /// Counts the changes; a read that saw it change does not enter its result in `tier`.
+    /// Counts changes: a read discards its result if it differs before and after.
     var changes: UInt64 = 0
-    /// The changes of this store that a holder of an older entry may not know.
+    /// The recent changes of this store, by which an outdated `StoredEntry` is recognized.
     var latest = Latest()
-    /// The entries that a writer of this store appends to: at most one each, and eviction passes them over.
+    /// The entries to which a writer of this store appends, at most one each; eviction skips them.
     var resumed: Set<UInt64> = []
-    /// The hits that the index does not have; at most ``DiskStore/mostHits`` entries. Lost with a transaction that fails.
+    /// The hits since the last transaction, of at most ``DiskStore/mostHits`` entries. A failed transaction loses them.
     var hits: [UInt64: Int] = [:]
 
-    /// In the order in which they are written, by the queue alone.
+    /// The pending jobs in the order of writing; the queue alone removes them.
     var jobs: [Job] = []
-    /// Whether the queue has been told to write; one that has ends with a look at `jobs`.
+    /// Whether writing is scheduled; it ends when `jobs` is empty.
     var isWriting = false
-    /// Removed entries that a transaction has failed to delete: the next one does.
+    /// Removed entries whose deletion failed: the next transaction deletes them.
     var owed: [EntryID] = []
 
-    /// The files of bodies that have been written since the last sync that did not fail.
+    /// The files of bodies that have been written since the last successful sync.
     var dirty: Set<UInt64> = []
-    /// Whether a sync has failed since: the system takes the pages of `dirty` for written.
+    /// Whether a sync has failed since: the system may take the pages of `dirty` for written.
     var isSyncInDoubt = false
-    /// The files of replaced bodies, which go once the bodies and rows in their place are synced, and those of removed ones
-    /// that could not be removed.
+    /// The files to remove after the next sync: those of replaced bodies, and those whose removal failed.
     var replaced: [UInt64] = []
 
-    /// Whether an eviction has not reached its target yet; a transaction deletes a part of what it has to.
+    /// Whether an eviction has not reached its target: one transaction deletes only a part.
     var isEvicting = false
-    /// The bytes of the reserve. The log has no more that are not in the database, so that the reserve has room for them.
+    /// The size of the reserve. The log has at most as many bytes that are not in the database, so that the reserve
+    /// makes room for its copy.
     var reserve = 0
 
     var observers: [@Sendable (StoreEvent) -> Void] = []
     /// The events before the first observer.
     var unheard: [StoreEvent] = []
-    /// Why something that was accepted is not stored; the next flush throws it.
+    /// The error of an accepted change that is not stored; the next flush throws it.
     var failure: (any Error)?
 
     init(limits: StoreLimits, lastNumber: UInt64, _ seen: Change.Seen) {
@@ -74,7 +73,8 @@ extension DiskStore {
     }
   }
 
-  /// The last few thousand entries that have changed, by number: the lengths of their bodies, or that they are removed.
+  /// The most recently changed entries, some thousands, by number: the length of the body, or that the entry is
+  /// removed.
   struct Latest: Sendable {
     private static let removed: Int64 = -1
     private var newer: [UInt64: Int64] = [:]
@@ -82,7 +82,7 @@ extension DiskStore {
 
     func isRemoved(_ id: EntryID) -> Bool { length(id) == Self.removed }
 
-    /// Whether an entry is still there and as long, as far as is known.
+    /// Whether an entry is neither removed nor longer, as far as known.
     func isCurrent(_ entry: StoredEntry) -> Bool { length(entry.id).map { $0 == entry.bodyLength } ?? true }
 
     private func length(_ id: EntryID) -> Int64? { newer[id.number] ?? older[id.number] }
@@ -90,13 +90,13 @@ extension DiskStore {
     mutating func remove(_ id: EntryID) { newer[id.number] = Self.removed }
     mutating func grow(_ id: EntryID, to length: Int64) { newer[id.number] = length }
 
-    /// Forgets the oldest; only while every removal has been written.
+    /// Drops the older half; only while every removal has been written.
     mutating func trim() { if newer.count >= 4096 { (older, newer) = (newer, [:]) } }
   }
 }
 
 extension DiskStore.State {
-  /// The usage that the limits are compared with.
+  /// The usage that counts against the limits.
   var counted: StoreUsage {
     var counted = stored.usage
     counted += waiting.usage
@@ -118,7 +118,7 @@ extension DiskStore.State {
     return lastNumber
   }
 
-  /// The totals of entries, as far as they are in memory.
+  /// The totals of those entries that are in memory.
   func totals(of ids: [EntryID]) -> Totals {
     var totals = Totals()
     for entry in ids.compactMap(tier.find) {
@@ -127,7 +127,7 @@ extension DiskStore.State {
     return totals
   }
 
-  /// Takes entries out of sight; returns their totals.
+  /// Hides entries from lookups; returns their totals.
   mutating func hide(_ ids: [EntryID]) -> Totals {
     let totals = totals(of: ids)
     for id in ids {
@@ -138,7 +138,7 @@ extension DiskStore.State {
     return totals
   }
 
-  /// Notes that jobs have been written, or have failed.
+  /// Removes jobs that have been written or have failed.
   mutating func end(_ ended: [DiskStore.Job], upTo memory: Int, isFailure: Bool) {
     for job in ended {
       waiting -= job.totals
@@ -150,23 +150,23 @@ extension DiskStore.State {
     if jobs.isEmpty, owed.isEmpty { latest.trim() }
   }
 
-  /// Forgets all that another process may have changed.
+  /// Drops the entries in memory that another process may have changed.
   mutating func forget() {
     tier.forget()
     changes += 1
   }
 
-  /// Forgets all entries: they are on the disk, or gone with it.
+  /// Drops all entries in memory: they are on the disk, or lost.
   mutating func forgetAll() {
     (tier, hits) = (MemoryTier(), [:])
     changes += 1
   }
 }
 
-/// The sums of entries.
+/// The usage of entries.
 struct Totals: Sendable, Equatable {
   var usage = StoreUsage()
-  /// The part of it that eviction passes over.
+  /// The part of it that is pinned or in use, which eviction skips.
   var pinned = StoreUsage()
 
   init() {}

@@ -3,17 +3,17 @@ import Foundation
 /// An archive in one file: a mark, then frames, each with its length, its kind and its checksum.
 enum ArchiveFile {
   static let mark = FormatMark(magic: "WAYLAYX\n", version: 1, payloadSize: Identity.payloadSize)
-  /// The longest frame: a head and what is listed, or a piece of a body.
+  /// The maximum length of a frame: a head, or a piece of a body.
   static let longestFrame = 4 << 20
 
   enum Frame: UInt8 {
-    /// An entry begins: its head block.
+    /// The beginning of an entry: its head block.
     case entry = 1
-    /// Bytes of its body.
+    /// A piece of its body.
     case body = 2
-    /// It has ended: the length of its body.
+    /// The end of an entry: the length of its body.
     case end = 3
-    /// The file has ended: how many entries it has.
+    /// The end of the file: the number of entries.
     case last = 4
   }
 }
@@ -112,7 +112,7 @@ extension ArchiveStore {
   ) async throws -> Int {
     guard file.isFileURL else { throw ArchiveError.notAFile(file, "the file of an export") }
     let key: EncryptionKey? = try key?.longEnough()
-    // Heads stay where they are until it is their turn: an archive may have more of them than there is memory.
+    // The heads are read one by one: they may exceed the memory.
     let wanted = Locked<[(id: EntryID, key: ArchiveKey)]>([])
     try await visit(filter) { entry in
       wanted.withLock { $0.append((entry.id, entry.key)) }
@@ -130,7 +130,7 @@ extension ArchiveStore {
         var written: Int64 = 0
         for start in stride(from: 0, to: body.length, by: StoredChunks.size) {
           let end = min(start + Int64(StoredChunks.size), body.length)
-          // Bytes that cannot be read end the entry early, which makes it none.
+          // A shorter body marks the entry as unreadable.
           guard let piece = try? await body.read(start..<end) else { break }
           try writer.write(.body, Array(piece))
           written += Int64(piece.count)
@@ -180,13 +180,13 @@ extension ArchiveStore {
       guard frame.kind == .end, let whole = source.number(Int64.self) else {
         throw reader.damaged("an end is out of place")
       }
-      // Shorter: it could not be read when it was exported.
+      // An entry with a shorter body was unreadable when it was exported.
       guard length == whole, !isRefused else { continue }
       if try await !self.isRefused({ [draft] in try await writer.commit(draft) }) { count += 1 }
     }
   }
 
-  /// Whether there is no room for what a closure stores.
+  /// Runs a closure that stores something; returns whether the limits leave no room for it.
   private func isRefused(_ store: () async throws -> Void) async throws -> Bool {
     do { try await store() } catch let error as ArchiveError
       where error.code == .entryTooLarge || error.code == .storeFull
@@ -201,12 +201,12 @@ extension ArchiveCache.Storage {
   @concurrent
   package func restored(from file: URL, encryptionKey key: EncryptionKey? = nil) async throws -> any ArchiveStore {
     var reader = try ArchiveFileReader(file, key: key)
-    // A damaged file leaves nothing behind.
+    // Read to the end first, so that a damaged file creates no archive.
     var first = reader
     while try first.next().kind != .last {}
     let store = try open(limits, secret: reader.secret)
     do {
-      // Existing entries would be replaced, some of them, and nothing would tell which.
+      // An import into an archive with entries would replace some of them.
       guard store.secretBytes == reader.secret, store.usage.count == 0 else {
         throw ArchiveError(
           .directoryUnusable,

@@ -160,18 +160,17 @@ public struct StoreLimits: Hashable, Sendable {
     self.evictionTarget = evictionTarget.isNaN ? 0.9 : min(max(evictionTarget, 0), 1)
   }
 
-  /// Whether so much is too much.
+  /// Whether a usage exceeds the limits.
   func isExceeded(by usage: StoreUsage) -> Bool { usage.bytes > bytes || usage.count > count }
 
-  /// The limits that eviction goes down to.
+  /// The low-water mark of an eviction.
   var low: StoreLimits {
     var low = self
     (low.bytes, low.count) = (target(bytes), target(count))
     return low
   }
 
-  /// A limit's part that eviction leaves, whatever the two are set to: a `Double` cannot hold all that an `Int64` can,
-  /// and has values that are no numbers.
+  /// The low-water mark of one limit. Safe for any values: a `Double` cannot represent every `Int64`, and may be NaN.
   private func target<Limit: FixedWidthInteger>(_ limit: Limit) -> Limit {
     guard evictionTarget < 1 else { return limit }
     return min(limit, Limit(exactly: (Double(limit) * max(evictionTarget, 0)).rounded(.down)) ?? limit)

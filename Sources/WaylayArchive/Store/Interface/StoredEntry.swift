@@ -48,7 +48,7 @@ package struct StoredEntry: Sendable, Identifiable {
   }
 }
 
-/// A stored body, piece by piece.
+/// The pieces of a stored body.
 struct StoredChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
   static let size = 256 * 1024
 
@@ -94,7 +94,8 @@ package struct ArchiveKey: Hashable, Sendable {
   /// The partition of the response. Entries of different partitions never mix.
   package var partition = ArchivePartition.shared
 
-  /// What the key is of, whoever asks for it: what stands behind its third blank. All of it where there is none.
+  /// The part of the key after its third blank, which does not depend on the user; the whole key if it has fewer
+  /// blanks.
   var text: ArraySlice<UInt8> {
     var blanks = 0
     for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: " ") {
@@ -104,7 +105,7 @@ package struct ArchiveKey: Hashable, Sendable {
     return bytes[...]
   }
 
-  /// The same up to the next blank: behind it stands what several URLs have in common.
+  /// The same up to its next blank: the part that several URLs have in common.
   var resource: ArraySlice<UInt8> { text.prefix { $0 != UInt8(ascii: " ") } }
 }
 
@@ -137,8 +138,8 @@ package struct EntryDraft: Sendable {
   package var details: EntryDetails
   /// The entries that it replaces. They are removed when it is stored.
   package var replacing: [EntryID] = []
-  /// The entry that the beginning of the body was copied from. A store that several processes change refuses the draft
-  /// once that is gone.
+  /// The entry from which the beginning of the body was copied. A store that several processes change refuses the draft
+  /// if that entry is gone.
   var source: EntryID?
 }
 

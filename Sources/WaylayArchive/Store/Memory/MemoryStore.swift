@@ -11,12 +11,12 @@ package final class MemoryStore: ArchiveStore {
   fileprivate struct State {
     var limits: StoreLimits
     var tier = MemoryTier(holdsPinned: true)
-    /// The bytes of bodies on their way, which are in no entry yet.
+    /// The bytes of unfinished bodies, which are in no entry yet.
     var reserved: Int64 = 0
     var lastNumber: UInt64 = 0
     var isClosed = false
     var observers: [@Sendable (StoreEvent) -> Void] = []
-    /// What is still to be told.
+    /// The events that have not been reported.
     var events: [StoreEvent] = []
   }
 
@@ -33,7 +33,7 @@ package final class MemoryStore: ArchiveStore {
     hash = SipHash(key: Array(secretBytes.prefix(16)))
   }
 
-  /// Changes the state of a store that is open, and tells what was evicted for it.
+  /// Changes the state of an open store, and reports evictions.
   private func change<Value>(_ body: (inout State) throws -> Value) throws -> Value {
     let (result, events, observers) = try state.withLock { state in
       if state.isClosed { throw ArchiveError.closed }
@@ -69,12 +69,12 @@ package final class MemoryStore: ArchiveStore {
 
   // MARK: Changing
 
-  /// Enters an entry.
+  /// Adds an entry.
   ///
   /// - Parameters:
-  ///   - reserved: What was counted for its body already.
-  ///   - known: The entry that it is already, with a shorter body.
-  ///   - isLast: Whether no writer holds it any more.
+  ///   - reserved: The bytes that were counted for its body.
+  ///   - known: The former state of the entry, with a shorter body.
+  ///   - isLast: Whether the writer is done.
   fileprivate func insert(
     _ draft: EntryDraft, _ body: Data, reserved: Int64 = 0, as known: EntryID? = nil, isLast: Bool = true
   ) throws -> StoredEntry {
@@ -150,7 +150,7 @@ package final class MemoryStore: ArchiveStore {
   /// Returns `nil`: in memory, a copy is as good.
   package func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? { try change { _ in nil } }
 
-  /// Counts more bytes of a body on its way.
+  /// Counts more bytes of an unfinished body.
   fileprivate func reserve(_ bytes: Int64, of total: Int64) throws {
     try change { state in
       try state.check(total)
@@ -159,7 +159,7 @@ package final class MemoryStore: ArchiveStore {
     }
   }
 
-  /// Ends a writer: its bytes do not count any more, and it does not hold an entry.
+  /// Ends a writer: its bytes no longer count, and its entry is no longer held.
   fileprivate func release(_ bytes: Int64, _ known: EntryID? = nil) {
     try? change { state in
       state.reserved -= bytes
@@ -169,7 +169,7 @@ package final class MemoryStore: ArchiveStore {
 }
 
 extension MemoryStore.State {
-  /// What is counted against the limits, with something new.
+  /// The usage that counts against the limits, with a new entry.
   fileprivate func usage(with new: StoreUsage = StoreUsage()) -> StoreUsage {
     var usage = tier.totals.usage
     usage += new
@@ -181,9 +181,9 @@ extension MemoryStore.State {
     if bytes > limits.entryBytes { throw ArchiveError.entryTooLarge(bytes, limits.entryBytes) }
   }
 
-  /// Evicts what there is no room beside.
+  /// Evicts entries until there is room.
   ///
-  /// - Throws: `ArchiveError.storeFull` if that would not be enough; nothing is evicted then.
+  /// - Throws: `ArchiveError.storeFull` if that is impossible; nothing is evicted then.
   fileprivate mutating func makeRoom(for new: StoreUsage) throws {
     var least = tier.totals.pinned
     least += new
@@ -217,7 +217,7 @@ struct MemoryBody: StoredBody {
 }
 
 extension Data {
-  /// A part of the bytes; `nil` where it is not within them.
+  /// A part of the bytes; `nil` if the range exceeds them.
   func part(_ range: Range<Int64>) -> Data? {
     guard range.lowerBound >= 0, range.upperBound <= Int64(count) else { return nil }
     return range.count == count ? self : self[startIndex + Int(range.lowerBound)..<startIndex + Int(range.upperBound)]
@@ -228,11 +228,11 @@ extension Data {
 final class MemoryWriter: EntryWriter {
   private struct State {
     var body = Data()
-    /// What the store counts of it.
+    /// The bytes that the store counts for it.
     var reserved: Int64 = 0
-    /// Why nothing more is taken.
+    /// The error that ended the writer.
     var failure: (any Error)?
-    /// The entry that the checkpoints are.
+    /// The entry of its checkpoints.
     var known: EntryID?
 
     func check() throws { if let failure { throw failure } }
@@ -280,7 +280,7 @@ final class MemoryWriter: EntryWriter {
       try state.check()
       return (state.body, state.reserved, state.known)
     }
-    // What a checkpoint stores counts beside what the writer goes on with.
+    // The stored checkpoint counts in addition to the bytes of the writer.
     let entry = try givingUp {
       try store.insert(draft, body, reserved: isLast ? reserved : 0, as: known, isLast: isLast)
     }
@@ -293,7 +293,7 @@ final class MemoryWriter: EntryWriter {
 
   func abort() { giveUp(ArchiveError.writerDone) }
 
-  /// Fails from now on when something fails.
+  /// Ends the writer if a closure throws.
   private func givingUp<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch {
       giveUp(error)
@@ -301,7 +301,7 @@ final class MemoryWriter: EntryWriter {
     }
   }
 
-  /// Fails from now on, for the first reason that there was. What is there stays readable.
+  /// Ends the writer with the first error. Its bytes stay readable.
   private func giveUp(_ reason: any Error) {
     let reserved = state.withLock { state in
       state.failure = state.failure ?? reason

@@ -1,13 +1,13 @@
-/// Entries in memory, by the digests of their keys: all of a ``MemoryStore``, or those of a ``DiskStore`` that were asked
-/// for lately and those that are still to be written.
+/// Entries in memory, by the digests of their keys: all of a ``MemoryStore``, or the recently used and pending ones of
+/// a ``DiskStore``.
 ///
-/// Eviction is SIEVE (Zhang et al., NSDI 2024): a hit sets one bit, and the hand takes the oldest entry without it,
-/// clearing the bits that it passes. The digests are keyed, so that URLs cannot be chosen to collide.
+/// Eviction is SIEVE (Zhang et al., NSDI 2024): a hit sets a bit; the hand evicts the oldest entry without the bit, and
+/// clears the bits that it passes. The digests are keyed, so that URLs cannot be chosen to collide.
 struct MemoryTier: @unchecked Sendable {
-  // Unchecked: its slots are objects, which are used by this value alone, behind its owner's lock. It is not copied.
+  // Unchecked: the slots are objects that only this value uses, behind the lock of its owner. It is not copied.
 
   private final class Slot {
-    /// `nil` once it was dropped.
+    /// `nil` after it was dropped.
     var entry: StoredEntry?
     /// Whether the entry was found since the hand passed it.
     var isVisited = false
@@ -15,19 +15,19 @@ struct MemoryTier: @unchecked Sendable {
     init(_ entry: StoredEntry) { self.entry = entry }
   }
 
-  /// Whether pinned entries are held.
+  /// Whether pinned entries count as held.
   private let holdsPinned: Bool
   /// The slots of each digest; none of them is dropped.
   private var slots: [UInt64: [Slot]] = [:]
-  /// All slots in the order of their arrival; those that were dropped, too, until they are more than the others.
+  /// All slots by age; dropped ones stay until they are more than the others.
   private var order: [Slot] = []
-  /// The place in the order that eviction looks at next.
+  /// The index in `order` of the next candidate for eviction.
   private var hand = 0
-  /// How many pending changes and writers hold an entry: as long as there are any, it is not evicted.
+  /// The number of pending changes and writers that hold each entry; a held entry is not evicted.
   private var holds: [EntryID: Int] = [:]
-  /// What the entries add up to. Pinned are those that are held.
+  /// The totals of the entries; held entries count as pinned.
   private(set) var totals = Totals()
-  /// The digests of which every entry is here; also those that have none.
+  /// The digests of which all entries are in memory, including those without entries.
   private var complete: Set<UInt64> = []
 
   init(holdsPinned: Bool = false) { self.holdsPinned = holdsPinned }
@@ -35,10 +35,10 @@ struct MemoryTier: @unchecked Sendable {
   /// All entries, oldest first.
   var entries: [StoredEntry] { order.compactMap(\.entry).sorted { $0.id.number < $1.id.number } }
 
-  /// All entries of a digest, oldest first; `nil` where there may be others.
+  /// All entries of a digest, oldest first; `nil` if not all are in memory.
   mutating func all(_ digest: UInt64) -> [StoredEntry]? { complete.contains(digest) ? visited(digest) : nil }
 
-  /// The entries of a digest that are here, oldest first. They count as found.
+  /// The entries of a digest that are in memory, oldest first. They count as hit.
   mutating func visited(_ digest: UInt64) -> [StoredEntry] {
     guard let slots = slots[digest] else { return [] }
     for slot in slots {
@@ -52,17 +52,16 @@ struct MemoryTier: @unchecked Sendable {
 
   private func slot(of id: EntryID) -> Slot? { slots[id.hash]?.first { $0.entry?.id == id } }
 
-  /// Notes that every entry of a digest is here now, or will not be stored without being here.
+  /// Records that all entries of a digest are in memory, and that new ones will be.
   mutating func complete(_ digest: UInt64) {
-    // Those without entries are not bounded by a limit.
+    // Digests without entries are not bounded by a limit.
     if complete.count > 2 * totals.usage.count + 4096 { complete = [] }
     complete.insert(digest)
   }
 
   // MARK: Keeping and dropping
 
-  /// Keeps an entry in the place of what was kept of it before, unless it takes more than an eighth of the limit and is
-  /// not held.
+  /// Keeps an entry in place of its former state, unless it exceeds an eighth of the limit and is not held.
   mutating func keep(_ entry: StoredEntry, upTo limit: Int = .max) {
     drop(entry.id)
     guard isHeld(entry) || Self.cost(entry) <= limit / 8 else {
@@ -77,7 +76,7 @@ struct MemoryTier: @unchecked Sendable {
     while totals.usage.bytes > limit, evict() != nil {}
   }
 
-  /// Keeps an entry until as many calls of ``release(_:upTo:)``.
+  /// Keeps an entry at least until the matching calls of ``release(_:upTo:)``.
   mutating func hold(_ entry: StoredEntry, upTo limit: Int = .max) {
     drop(entry.id)
     holds[entry.id, default: 0] += 1
@@ -95,22 +94,22 @@ struct MemoryTier: @unchecked Sendable {
 
   private func isHeld(_ entry: StoredEntry) -> Bool { holds[entry.id] != nil || holdsPinned && entry.details.isPinned }
 
-  /// Drops an entry that is stored no more, or that the database has otherwise.
+  /// Drops an entry that was removed or has changed.
   mutating func drop(_ id: EntryID, isComplete: Bool = true) {
     if !isComplete { complete.remove(id.hash) }
     if let slot = slot(of: id) { drop(slot) }
   }
 
-  /// Drops the entries that are known from the database, and keeps those that it does not have yet.
+  /// Drops the entries that are in the database; pending ones stay.
   mutating func forget() {
     complete = []
     for slot in order where slot.entry.map({ !isHeld($0) }) ?? false { drop(slot) }
   }
 
-  /// Drops the entry that is least worth keeping, and returns it; `nil` when all are held.
+  /// Evicts the next entry and returns it; `nil` if all are held.
   mutating func evict() -> StoredEntry? {
     guard totals.pinned.count < totals.usage.count else { return nil }
-    // Twice round at most: the first time clears the bits.
+    // At most two rounds: the first clears the bits.
     while true {
       if hand >= order.count { hand = 0 }
       let slot = order[hand]
@@ -140,8 +139,8 @@ struct MemoryTier: @unchecked Sendable {
 
   private func total(of entry: StoredEntry) -> Totals { Totals(cost: Int64(Self.cost(entry)), isPinned: isHeld(entry)) }
 
-  /// The bytes that an entry takes, roughly: its key and its head, of its body what is in memory, or else the places of
-  /// its chunks, and the structures around them.
+  /// The approximate size of an entry: its key, its head, its body in memory or the list of its chunks, and the
+  /// structures around them.
   static func cost(_ entry: StoredEntry) -> Int {
     let body = entry.contents.inMemory?.count ?? Int(clamping: entry.bodyLength / 4096)
     return 256 + entry.key.bytes.count + entry.head.count + body

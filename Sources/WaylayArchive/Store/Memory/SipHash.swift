@@ -8,7 +8,7 @@ struct SipHash {
   /// The state before the first word.
   private let start: State
 
-  /// - Parameter key: 16 bytes; those that are missing are zeros.
+  /// - Parameter key: 16 bytes; missing ones are zero.
   init(key: [UInt8]) {
     let padded = key + [UInt8](repeating: 0, count: 16)
     let (first, second) = padded.withUnsafeBytes { ($0.word(at: 0), $0.word(at: 8)) }
@@ -17,7 +17,8 @@ struct SipHash {
       d: second ^ 0x7465_6462_7974_6573)
   }
 
-  /// The digest of a key and its partition. The byte between them is none of UTF-8: no two pairs have the same bytes.
+  /// The digest of a key and its partition. The byte between them is not valid in UTF-8, so that no two pairs have the
+  /// same bytes.
   func digest(_ key: ArchiveKey) -> UInt64 { digest(key.partition.bytes + [0xFF] + key.bytes) }
 
   func digest(_ bytes: [UInt8]) -> UInt64 {

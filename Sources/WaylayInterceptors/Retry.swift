@@ -6,10 +6,7 @@ public import WaylayCore
 /// Retry(attempts: 4, initialDelay: .milliseconds(300))
 /// ```
 ///
-///
-/// failure or response
-/// sent again
-///
+/// | failure or response | sent again |
 /// |---|---|
 /// | the network failed before anything was sent | any request whose body can be read again |
 /// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE, or with `Idempotency-Key` |

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks the prose that users read: the spelling, by hunspell with its dictionaries of American and British English and the
-words of Scripts/Prose/words.txt, and the phrases of Scripts/Prose/phrases.txt, which must not come back.
+words of Scripts/Prose/words.txt, and the phrases of Scripts/Prose/phrases.txt, which must not come back. Messages are prose: the string literals
+of errors, logs and help, and those of the Inspector's page.
 
-  Scripts/prose.py          the files at the root, the guide, and the documentation comments of the libraries
+  Scripts/prose.py          the files at the root, the guide, the documentation comments of the libraries, and their messages
   Scripts/prose.py FILE…    these files alone
 
 Fails with the place of each finding. Where hunspell or a dictionary is not installed, says so and checks the phrases alone
@@ -15,8 +16,11 @@ import shutil
 import subprocess
 import sys
 
+from troubleshooting import literal
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PATTERNS = ["*.md", ".github/**/*.md", "Documentation.docc/*.md", "Internals/*.md", "Sources/*/*.docc/*.md", "Sources/Waylay*/**/*.swift"]
+PATTERNS = ["*.md", ".github/**/*.md", "Documentation.docc/*.md", "Internals/*.md", "Sources/*/*.docc/*.md", "Sources/Waylay*/**/*.swift",
+            "Sources/WaylayInspector/Page/Readable/*.js"]
 
 
 def files(arguments):
@@ -33,6 +37,35 @@ def blank(match):
 def comments(text):
     """The documentation comments of a Swift file, each line in its place."""
     return "\n".join(re.sub(r"^\s*/// ?", "", line) if re.match(r"\s*///", line) else "" for line in text.split("\n"))
+
+
+# Comments, regular expressions and string literals, in Swift and in the scripts of the page.
+REGEX = r"(?<=[(,=:\s])/(?![*/ ])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/"
+SWIFT = re.compile(rf'//.*|/\*(?s:.*?)\*/|{REGEX}|#+"|"')
+SCRIPT = re.compile(rf"//.*|/\*(?s:.*?)\*/|{REGEX}|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`")
+
+
+def messages(path, text):
+    """The messages in a file of code, each in its line, with … for interpolations: string literals that read as a sentence."""
+    if path.name == "PageSource.swift":  # made of the scripts of the page
+        text = re.sub(r"[^\n]+", "", text)
+    lines, at = [""] * (text.count("\n") + 1), 0
+    tokens = SWIFT if path.suffix == ".swift" else SCRIPT
+    while token := tokens.search(text, at):
+        at, found = token.end(), token.group()
+        if found == '"':
+            found, at = literal(text, token.start())
+        elif found[0] == "#":
+            found, at = "", text.index(found[::-1], at) + len(found)
+        elif found[0] in "'`":
+            found = re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "…", found[1:-1])
+        else:
+            continue
+        # Addresses, paths, options and names of code are none of its words.
+        found = re.sub(r"https?:\S+|[\w.~-]*/[\w./<>-]*|--?\w[\w-]*|\w*[._:(){}<>@#\[\]=\"]\w[\w.:(){}<>\[\]=\"]*|\w*\d\w*", " ", found)
+        if re.search(r"[a-z] (the|an?|was|are|to|of|in|and|or|not|has|with|by|for)\b", found):
+            lines[text.count("\n", 0, token.start())] += " ".join(found.split()) + " · "
+    return "\n".join(lines)
 
 
 def prose(text):
@@ -80,7 +113,7 @@ def doubled(texts):
     """The same word twice in a row."""
     found = []
     for path, text in texts.items():
-        for match in re.finditer(r"(?i)\b(the|an?|of|to|in|is|it|and|or|that|for|with|as|by|on|are|be)[ \t]*\n?[ \t]*(?<=\s)\1\b", text):
+        for match in re.finditer(r"(?i)\b(a|[a-z]{2,})[ \t]*\n?[ \t]*(?<=\s)\1\b", text):
             found.append((path, text.count("\n", 0, match.start()) + 1, f"“{match.group(1)}” stands there twice"))
     return found
 
@@ -96,9 +129,10 @@ def main():
         if not path.is_file():
             sys.exit(f"{path}: there is no such file")
         text = path.read_text(encoding="utf-8")
-        texts[path] = prose(comments(text) if path.suffix == ".swift" else text)
+        isCode = path.suffix != ".md"
+        texts[path] = prose("\n".join(map(" ".join, zip(comments(text).split("\n"), messages(path, text).split("\n")))) if isCode else text)
         # Messages are in the code: phrases are looked for in all of it.
-        lines[path] = text if path.suffix == ".swift" else texts[path]
+        lines[path] = text if isCode else texts[path]
     phrases = []
     for entry in entries("phrases.txt"):
         pattern, _, instead = (part.strip() for part in entry.partition("=>"))

@@ -141,4 +141,5 @@ def main():
         PAGE.write_text(text, encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -450,12 +450,12 @@ struct RedactionShapeTests {
     ])
     let report = Redaction.standard.report(archive)
     // Twice in the URL and its query, twice in the head and its cookies, once in the comment; once in each body.
-    #expect(report.contains("Redacted: 9 values in 2 exchanges."), "\(report)")
+    #expect(report.contains("Redacted values: 9. Exchanges: 2."), "\(report)")
     #expect(
-      report.contains("Warning: the bodies of 1 requests were changed.") && report.contains("POST https://api.test/a"),
+      report.contains("Warning: bodies of requests were changed (1).") && report.contains("POST https://api.test/a"),
       "\(report)")
     #expect(!report.contains("pl4nted") && !report.contains("x1234567"))
-    #expect(Redaction.none.report(archive) == "Redacted: 0 values in 0 exchanges.")
+    #expect(Redaction.none.report(archive) == "Redacted values: 0. Exchanges: 0.")
   }
 
   @Test("of many exchanges loses what one of them has shown")

@@ -161,7 +161,7 @@
         plain.request = HAR.Request(method: "GET", url: "https://api.example.com/users/1?page=2&token=\(Self.secret)")
         try HAR(entries: [plain, Self.entry(2, status: 0)]).write(to: waylay.file("a.har"))
         let end = try await waylay("har", "to-stubs", "/./a.har")
-        #expect(end.code == 0 && end.errors.contains("1 of 2 entries have no response"), "\(end)")
+        #expect(end.code == 0 && end.errors.contains("entries without a response are left out: 1 of 2"), "\(end)")
         #expect(
           end.output == #"""
             Stub(
@@ -211,7 +211,7 @@
         #expect(commands?.count == 1 && commands?.first?["entry"] as? Int == 2)
         #expect((commands?.first?["command"] as? String)?.contains("/users/2") == true)
         let none = try await waylay("har", "to-curl", "/./a.har", "--url", "nowhere")
-        #expect(none.code == 1 && none.errors.contains("none of the 2 entries"), "\(none)")
+        #expect(none.code == 1 && none.errors.contains("(of 2)"), "\(none)")
       }
     }
 

@@ -285,13 +285,13 @@ extension ArchiveLoad {
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
     if let failure {
       return ArchiveError(
-        .readFailed, "\(what) allows no network, and the stored response could not be read: try again.", url: url,
+        .readFailed, "the stored response could not be read, and \(what) allows no network: try again.", url: url,
         requestID: request.id, underlying: failure
       ).urlError()
     }
     return ArchiveError(
       .notStored,
-      "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while "
+      "no response is stored for this request (\(decision.reason)), and \(what) allows no network: load it once while "
         + "online.", url: url, requestID: request.id
     ).urlError()
   }

@@ -219,7 +219,7 @@ extension InterceptedRequest {
     /// Intercept(request: { $0.options.deadline = $0.options.deadline ?? .now + .seconds(10) })
     /// ```
     ///
-    /// An interceptor that waits, such as `Retry`, looks whether it is worth it.
+    /// Interceptors that wait, such as `Retry`, give up early if the deadline would pass first.
     public var deadline: ContinuousClock.Instant?
     /// Whether to send stored cookies and to store those of the response.
     public var handlesCookies = true

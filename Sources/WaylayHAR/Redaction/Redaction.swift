@@ -274,11 +274,11 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     func list(_ lines: [String]) -> String {
       lines.prefix(20).map { "\n  \($0)" }.joined() + (lines.count > 20 ? "\n  …" : "")
     }
-    var text = "Redacted: \(places) values in \(exchanges) exchanges."
+    var text = "Redacted values: \(places). Exchanges: \(exchanges)."
     if !changedBodies.isEmpty {
       text +=
-        "\nWarning: the bodies of \(changedBodies.count) requests were changed. A replay that compares bodies takes "
-        + "those for the same that differ in their secrets alone:" + list(changedBodies)
+        "\nWarning: bodies of requests were changed (\(changedBodies.count)). A replay that compares bodies treats those as "
+        + "equal that differ only in their secrets:" + list(changedBodies)
     }
     if !unread.isEmpty {
       text += "\nNot read:" + list(unread)

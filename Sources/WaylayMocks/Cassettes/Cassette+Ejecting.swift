@@ -23,7 +23,7 @@ extension Cassette {
       : "Re-record it (WAYLAY_RECORD=all swift test), remove them (Cassette.Options.unused = .prune), or ignore them "
         + "(.ignore)."
     let message =
-      "\(unused.count) of \(tracksCount) entries of the cassette \(file.lastPathComponent) were not played. "
+      "The cassette \(file.lastPathComponent) has entries that were not played: \(unused.count) of \(tracksCount). "
       + cure + list
     return noted + [
       MockIssue(kind: .unused, message: message, location: location, isWarning: options.unused != .fail)
@@ -77,8 +77,8 @@ extension Cassette {
     if options.comparesBodies, !report.changedBodies.isEmpty {
       note(
         .redacted,
-        "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ in their "
-          + "secrets alone get the same response.\n\(report)", isWarning: true)
+        "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ only in a "
+          + "secret are treated as equal.\n\(report)", isWarning: true)
     }
     do { try CassetteFile.replace(file, by: archive.data(), version, calls) } catch {
       throw error.located(at: location)

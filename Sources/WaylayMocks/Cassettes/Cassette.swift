@@ -229,8 +229,8 @@ extension Cassette {
       let age = options.now().timeIntervalSince(oldest)
       guard age > expiry.age else { return }
       let message =
-        "The cassette \(file.path) is \(Int(age / 86_400)) days old, and expires after "
-        + "\(Int(expiry.age / 86_400)) days. Re-record it: WAYLAY_RECORD=all swift test."
+        "The cassette \(file.path) has expired: its age in days is \(Int(age / 86_400)), and the limit is "
+        + "\(Int(expiry.age / 86_400)). Re-record it: WAYLAY_RECORD=all swift test."
       switch expiry.action {
       case .fail: throw MockError(.expiredCassette, message, location: location)
       case .record where mode != .none:

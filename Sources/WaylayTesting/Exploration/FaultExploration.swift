@@ -91,7 +91,7 @@ struct FaultExploration: Sendable {
     switch ending {
     case .stuck where state.isCancelled: return "The test did not end when its task was cancelled"
     case .stuck: return "The test did not end: nothing happens any more"
-    case .endless: return "The test did not end: \(state.exchanges.count) requests were made, and it goes on"
+    case .endless: return "The test did not end, and still makes requests (\(state.exchanges.count) by now)"
     case .over: break
     }
     if state.late > 0 {

@@ -76,7 +76,7 @@ extension MockScope {
     let places = open.prefix(5).map(\.description).joined(separator: ", ")
     IssueReport.report(
       """
-      \(message) \(open.count) mocks are open now, made at \(places)\(open.count > 5 ? ", …" : ""): one of their \
+      \(message) Open mocks: \(open.count), made at \(places)\(open.count > 5 ? ", …" : ""). One of their \
       tests most likely ran this code.
       """, at: first)
   }

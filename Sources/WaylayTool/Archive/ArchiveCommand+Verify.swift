@@ -7,10 +7,10 @@
   extension ArchiveCommand {
     struct Verify: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Read every byte that is stored, and say what is not what was stored.",
+        abstract: "Read every stored byte, and report damage.",
         discussion: """
-          Reads the index, its rows and their bodies, and looks for files that no row has. Status 1 when something is damaged. Nothing is removed: the app does that when it comes upon it. With --json: \
-          {"problems": \
+          Reads the index, its rows and their bodies, and looks for files that no row has. Status 1 when something is \
+          damaged. Nothing is removed: the app does that when it comes upon it. With --json: {"problems": \
           [{"id", "url", "message"}], "entries": 12, "bytes": 3456}.
           """)
       @OptionGroup var archive: ArchiveOptions
@@ -35,7 +35,7 @@
         let unread = store.usage.count - visited.withLock { $0 }
         if unread > 0 {
           let message =
-            "\(unread) entr\(unread == 1 ? "y" : "ies") could not be read now: see the warnings, and try again"
+            "\(Output.entries(unread)) could not be read now: see the warnings, and try again"
           damaged.withLock { $0.append(Problem(id: nil, url: nil, message: message)) }
         }
         var (entries, bytes) = (0, Int64(0))
@@ -64,7 +64,7 @@
             try Output.line("entry \(problem.id.map(String.init) ?? "?"): \(problem.message) \(problem.url ?? "")")
           }
           try Output.line(
-            "\(entries) entr\(entries == 1 ? "y" : "ies"), \(bytes) bytes: "
+            "\(Output.entries(entries)), \(bytes) bytes: "
               + "\(problems.isEmpty ? "all as stored" : "\(problems.count) damaged or unreadable")."
           )
         }

@@ -46,7 +46,7 @@
         } else {
           let unreadable = damaged.withLock { $0 }
           try Output.line(
-            "\(count) entr\(count == 1 ? "y" : "ies"), \(bytes) bytes"
+            "\(Output.entries(count)), \(bytes) bytes"
               + (unreadable == 0 ? "." : "; \(unreadable) could not be read: see waylay archive verify."))
         }
         await store.close()

@@ -58,7 +58,7 @@
     /// The failure for a selection without entries.
     func nothing(in file: String, of count: Int) -> ToolFailure {
       ToolFailure(
-        .failed, "nothingMatched", "none of the \(count) entries of \(file) matches: check --entry and --url.")
+        .failed, "nothingMatched", "no entry of \(file) matches (of \(count)): check --entry and --url.")
     }
   }
 

@@ -28,6 +28,9 @@
       try write(filter.shown(Data(text.utf8)) + filter.end())
     }
 
+    /// A number of entries in words.
+    static func entries(_ count: Int) -> String { count == 1 ? "1 entry" : "\(count) entries" }
+
     /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 

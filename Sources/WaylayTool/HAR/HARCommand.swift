@@ -9,7 +9,7 @@
   struct HARCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "har",
-      abstract: "Redact and compare HTTP archives (HAR 1.2), and make stubs or curl commands of them.",
+      abstract: "Redact and compare HTTP archives (HAR 1.2), and convert them to stubs or curl commands.",
       discussion: "Files are read entry by entry, so that they may have any size.",
       subcommands: [Redact.self, ToStubs.self, ToCurl.self, Diff.self])
   }
@@ -19,8 +19,8 @@
       static let configuration = CommandConfiguration(
         abstract: "Write a copy of an archive without credentials.",
         discussion: """
-          What the archive says beside its entries goes too, but for who wrote it and the titles of its pages. A secret \
-          in one entry goes from all. Bodies that cannot be read stay, and are listed, unless --drop-unread. With --json: \
+          Everything outside the entries is removed, except the creator and the page titles. A secret \
+          in one entry is removed from all. Bodies that cannot be read stay, and are listed, unless --drop-unread. With --json: \
           {"entries": 12, "output": "…", "redacted": 38, "unread": ["GET https://…: no text, kept as it is"]}.
           """)
       @Argument(help: "The archive.") var file: String
@@ -43,7 +43,7 @@
           ]
           try Output.json(members.jsonValue)
         } else {
-          try Output.line("\(count) entr\(count == 1 ? "y" : "ies") in \(output).")
+          try Output.line("\(Output.entries(count)) in \(output).")
           for line in report.description.split(separator: "\n") { try Output.line(String(line)) }
         }
       }
@@ -98,7 +98,7 @@
       do {
         let (count, all, leftOut) = try write(list, name, to: &writer, render)
         guard count + leftOut > 0 || all == 0 else { throw entries.nothing(in: file, of: all) }
-        if leftOut > 0 { Output.complain("\(leftOut) of \(all) entries have no response and are left out.") }
+        if leftOut > 0 { Output.complain("entries without a response are left out: \(leftOut) of \(all).") }
         try writer.take()?.commit()
       } catch let error as SystemError {
         throw output?.failure(error) ?? error

@@ -27,7 +27,7 @@
         """)
     @Option(help: ArgumentHelp("The list of hosts: see waylay hosts.", valueName: "file")) var hosts: String?
     @OptionGroup var ways: RouteOptions
-    @Flag(help: "Pass hosts that are not in the list on, to where the system says they are.") var others = false
+    @Flag(help: "Forward hosts that are not in the list, by the system's resolver.") var others = false
     @Flag(help: "Show the connections in a browser: host, address, attempts, bytes, times.") var watch = false
     @Option(help: ArgumentHelp("Without a command: a new file for the variables.", valueName: "file")) var file: String?
     @OptionGroup var common: CommonOptions

@@ -201,7 +201,7 @@ struct PlayingTests {
     let warned = folder.cassette(changed: options(30, .warn))
     #expect(try await warned.text("https://a.test/x") == "old")
     #expect(warned.issues.map(\.kind) == [.expired])
-    #expect(warned.issues.first?.message.contains("is 31 days old, and expires after 30") == true)
+    #expect(warned.issues.first?.message.contains("its age in days is 31, and the limit is 30") == true)
     let failed = folder.cassette(changed: options(30, .fail))
     #expect(cassetteError(await failure { try await failed.ask("https://a.test/x") })?.code == .expiredCassette)
     let strict = folder.cassette(changed: options(30, .record))
@@ -241,7 +241,8 @@ struct PlayingTests {
     _ = try await cassette.text("https://a.test/z")
     let issue = try #require(cassette.issues.first)
     #expect(cassette.issues.count == 1 && issue.kind == .unused)
-    #expect(issue.message.hasPrefix("2 of 3 entries of the cassette tape.har were not played."), "\(issue.message)")
+    #expect(
+      issue.message.hasPrefix("The cassette tape.har has entries that were not played: 2 of 3."), "\(issue.message)")
     #expect(issue.message.contains("entry 1: GET https://a.test/x (200"), "\(issue.message)")
     #expect(folder.cassette { $0.unused = .ignore }.issues.isEmpty)
     // Without a mode that writes, pruning says what it would do.

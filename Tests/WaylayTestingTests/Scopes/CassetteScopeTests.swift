@@ -68,7 +68,7 @@ struct CassetteScopeTests {
       }
     }.map(\.text)
     #expect(all.contains { $0.hasPrefix("No entry of the cassette users.har matches GET \(users)7") }, "\(all)")
-    #expect(all.contains { $0.hasPrefix("1 of 1 entries of the cassette users.har were not played.") }, "\(all)")
+    #expect(all.contains { $0.hasPrefix("The cassette users.har has entries that were not played: 1 of 1.") }, "\(all)")
     #expect(all.count == 2, "\(all)")
   }
 

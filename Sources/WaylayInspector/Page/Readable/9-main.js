@@ -132,19 +132,19 @@ function showSheet(title, ...content) {
 
 function help() {
   showSheet('Search and keys',
-    make('h3', {}, 'Search: all words must hold, - before one means not'),
+    make('h3', {}, 'Search: all terms must match, - excludes one'),
     facts([
-      ['host:example.com', 'the host, or one beneath it; * stands for anything'],
+      ['host:example.com', 'the host or a subdomain; * is any text'],
       ['status:4xx', 'also status:404, status:400-499, status:>=400'],
       ['method:post', 'the method'], ['type:json', 'the media type of the response, or a part of it'],
       ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the response: b, kb, mb, gb, by 1024'],
-      ['body:"not found"', 'a text in the body of the request or the response'],
+      ['body:"sold out"', 'a text in the body of the request or the response'],
       ['source:mocked', 'who answered: network, archive, mocked'], ['state:failed', 'open, finished or failed; also phase:connecting'],
       ['url: header: error:', 'a text in these'], ['anything else', 'a text in the method, URL, header fields, address or error'],
     ]),
     make('h3', {}, 'Keys'),
     facts([
-      ['↑ ↓  or  j k', 'move'], ['Enter', 'open'], ['Esc', 'close, or empty the filter'], ['/', 'filter'],
+      ['↑ ↓  or  j k', 'move'], ['Enter', 'open'], ['Esc', 'close, or clear the filter'], ['/', 'filter'],
       ['1 2 3', 'overview, request, response'], ['c  u', 'copy as a command for curl, copy the URL'],
       ['t', 'light or dark'], ...(isLive ? [['p  r', 'pause, send again']] : []),
     ]),

@@ -13,19 +13,7 @@ let privacyManifests = ["WaylayArchive", "WaylayBase", "WaylayHosts", "WaylayIns
 #endif
 
 let libraries: [Target] = [
-  // The documentation plug-in finds a catalog only among a target's sources, and follows no link: hence the root as path.
-  // `Scripts/check.sh` fails when a top-level entry is missing here.
-  .target(
-    name: "Waylay", dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"], path: ".",
-    exclude: [
-      "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "Internals", "LICENSE", "README.md",
-      "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/CWaylaySQLite", "Sources/WaylayArchive",
-      "Sources/WaylayAsyncHTTPClient", "Sources/WaylayBase", "Sources/WaylayCore", "Sources/WaylayHAR",
-      "Sources/WaylayHosts",
-      "Sources/WaylayInspector",
-      "Sources/WaylayInspectorServer", "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording",
-      "Sources/WaylayTesting", "Sources/WaylayTool", "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
-    ], sources: ["Sources/Waylay"], swiftSettings: settings()),
+  module("Waylay", needs: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"]),
   module(
     "WaylayArchive",
     needs: [
@@ -219,7 +207,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-transport-services", from: "1.28.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: libraries + modules + programs + tests
 )

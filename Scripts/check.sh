@@ -50,13 +50,6 @@ if git grep -lE 'processExitsWith' -- 'Tests/*.swift' | xargs grep -LE '\.exitTe
   exit 1
 fi
 
-# The umbrella target has the root as its path: what lies there is a part of it unless Package.swift excludes it.
-known=$(sed -n '/name: "Waylay",/,/sources:/p' Package.swift)
-for entry in $(git ls-files | cut -d/ -f1 | sort -u) $(git ls-files Sources | cut -d/ -f1-2 | sort -u); do
-  case "$entry" in .* | Package.swift | Sources | Sources/Waylay | Documentation.docc) continue ;; esac
-  grep -q "\"$entry\"" <<<"$known" || { echo "Package.swift: \"$entry\" is missing from the exclude: list of Waylay"; exit 1; }
-done
-
 step "Pages: spelling and style, links, Troubleshooting, the Inspector's page and its pictures"
 Scripts/prose.py
 Scripts/pages.py --check

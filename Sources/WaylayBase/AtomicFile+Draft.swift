@@ -1,23 +1,23 @@
 extension AtomicFile {
   /// A file beside the one that it is to replace; it is removed unless it was put in place.
   final class Draft {
-    /// Those of this process.
+    /// The drafts of this process.
     static let paths = Locked<Set<String>>([])
     private static let prefix = ".waylay-draft-"
 
     let descriptor: Descriptor
     private let calls: Calls
-    /// As the caller gave it, for errors.
+    /// The path as the caller gave it, for errors.
     private let path: String
     private let folder: Descriptor
     private let folderPath: String
     /// The name of the file to be replaced.
     private let target: String
     private let name: String
-    /// What the file may have of its mode.
+    /// The bits of the mode that the file may have.
     private let mode: mode_t
     private var isThere = true
-    /// The file whose attributes the draft has, and when they were changed last.
+    /// The file whose attributes the draft has, and the time of their last change.
     private var adopted: (Version, Int64)?
 
     static func made(
@@ -58,7 +58,7 @@ extension AtomicFile {
       prefix + (0..<8).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
     }
 
-    /// Removes the drafts that no process has a lock of.
+    /// Removes the drafts that no process has locked.
     private static func removeDead(in folder: Descriptor, _ path: String, _ calls: Calls) {
       guard (try? calls.perform(.readdir, path) { 0 }) != nil else { return }
       for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -75,14 +75,14 @@ extension AtomicFile {
       }
     }
 
-    /// Takes the lock that keeps others from removing the draft.
+    /// Locks the draft, so that no other process removes it.
     ///
-    /// - Returns: `false` if another process took the draft for a dead one before.
+    /// - Returns: `false` if another process has already removed it as dead.
     private func lock() throws(SystemError) -> Bool {
       do {
         try calls.perform(.flock, path) { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
       } catch {
-        // Where the file system has no locks, others get none either, and leave the draft.
+        // On a file system without locks, no other process gets one either, and so none removes the draft.
         if error.code == EWOULDBLOCK { return false }
       }
       return try calls.status(path) { fstat(descriptor.raw, $0) }?.st_nlink != 0
@@ -119,13 +119,13 @@ extension AtomicFile {
         if adopted.map({ $0 == (Version(status), status.changed) }) != true { try adopt() }
       }
       try calls.perform(.fsync, path) { FileAttributes.synchronize(descriptor.raw) }
-      // The lock lasts until the rename: a copy of the descriptor tells what closing tells.
+      // The lock lasts until the rename. Closing a copy of the descriptor reports the errors of closing the file.
       try calls.perform(.close, path) {
         let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 0)
         return copy >= 0 && (close(copy) == 0 || errno == EINTR) ? 0 : -1
       }
       if let isCurrent {
-        // Where the file system has no locks, the question alone has to do.
+        // On a file system without locks, only the closure decides.
         _ = try? calls.perform(.flock, folderPath) { flock(folder.raw, LOCK_EX) }
         guard isCurrent() else { throw SystemError("rename", path, code: ESTALE) }
       }
@@ -150,7 +150,7 @@ extension AtomicFile {
       }
     }
 
-    /// Fails where a file has come meanwhile, which a rename would replace.
+    /// Fails if the file has been created meanwhile: a rename would replace it.
     private func placeNew() throws(SystemError) {
       do {
         try link(name, as: target)
@@ -179,7 +179,7 @@ extension AtomicFile {
 }
 
 extension AtomicFile {
-  /// What a path leads to.
+  /// The target of a path.
   enum Place {
     /// A file in a folder, whether it exists or not.
     case file(folder: String, name: String)

@@ -87,7 +87,7 @@ extension AtomicFile {
         default:
           let node = Descriptor(
             try calls.perform(.open, path) { open(file, O_WRONLY | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC) })
-          // A regular file that came meanwhile is not to be overwritten from its beginning.
+          // A regular file created meanwhile must not be overwritten from its beginning.
           let opened = try calls.status(path) { fstat(node.raw, $0) }
           guard opened.map({ mode_t($0.st_mode) & S_IFMT }) != S_IFREG else {
             throw SystemError("open", path, code: ESTALE)
@@ -116,8 +116,8 @@ extension AtomicFile {
 }
 
 extension AtomicFile {
-  /// Tells the contents of a file from others that come in their place. The time of the last change of attributes is not
-  /// part of it: the removal of a dead draft, which may be a link to the file, changes that too.
+  /// Identifies the contents of a file. The time of the last attribute change is not part of it: removing a dead draft,
+  /// which may be a hard link to the file, changes that time too.
   package struct Version: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64

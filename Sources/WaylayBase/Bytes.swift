@@ -1,7 +1,7 @@
 extension UInt8 {
   @inlinable package var isASCIIDigit: Bool { 0x30...0x39 ~= self }
   @inlinable package var isASCIILetter: Bool { 0x61...0x7A ~= self | 0x20 }
-  /// The byte, and of a letter of ASCII the lower case.
+  /// The byte; for an ASCII letter, its lowercase form.
   @inlinable package var lowercased: UInt8 { 0x41...0x5A ~= self ? self | 0x20 : self }
   /// Whether letters and digits of ASCII beside it make one word with it.
   @inlinable package var isOfWord: Bool { isASCIIDigit || isASCIILetter || self == UInt8(ascii: "_") }
@@ -19,8 +19,7 @@ extension Sequence<UInt8> {
 }
 
 extension Int64 {
-  /// The number that decimal digits alone make; `nil` for a sign, a blank, an empty text, and a number that is too
-  /// large.
+  /// The value of decimal digits; `nil` for a sign, a space, an empty text, and a number that is too large.
   @inlinable package init?(decimal text: some StringProtocol) {
     guard text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     self.init(text)
@@ -28,19 +27,19 @@ extension Int64 {
 }
 
 extension FixedWidthInteger {
-  /// The sum, or the number nearest to it that there is.
+  /// The sum, or the nearest representable number.
   @inlinable package func saturating(adding other: Self) -> Self {
     let (sum, overflows) = addingReportingOverflow(other)
     return overflows ? (other < 0 ? .min : .max) : sum
   }
 
-  /// The difference, or the number nearest to it that there is.
+  /// The difference, or the nearest representable number.
   @inlinable package func saturating(subtracting other: Self) -> Self {
     let (difference, overflows) = subtractingReportingOverflow(other)
     return overflows ? (other < 0 ? .max : .min) : difference
   }
 
-  /// The product, or the number nearest to it that there is.
+  /// The product, or the nearest representable number.
   @inlinable package func saturating(multipliedBy other: Self) -> Self {
     let (product, overflows) = multipliedReportingOverflow(by: other)
     return overflows ? ((self < 0) == (other < 0) ? .max : .min) : product

@@ -1,4 +1,4 @@
-/// The ways in which formats write bytes that mean something else to them.
+/// The escapes by which formats write bytes with a special meaning.
 package struct Escapes: OptionSet {
   package let rawValue: UInt8
 
@@ -75,7 +75,7 @@ package struct Escapes: OptionSet {
     }
   }
 
-  /// The bytes as they stand where these escapes are used, `+` apart.
+  /// The bytes with these escapes, except `+`.
   package func added(to bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)

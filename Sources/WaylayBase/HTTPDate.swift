@@ -65,7 +65,7 @@ extension HTTPDate {
     case long
   }
 
-  /// Reads the parts of a date off the front of a text.
+  /// Reads the parts of a date from the beginning of a text.
   fileprivate struct Reader {
     private let bytes: [UInt8]
     private var position = 0

@@ -271,7 +271,7 @@ package struct JSONWriter {
   package mutating func member(_ name: String, _ value: Bool) { member(name) { $0.raw(value ? "true" : "false") } }
   package mutating func member(_ name: String, _ value: JSONValue) { member(name) { $0.value(value) } }
 
-  /// A member that is left out where there is nothing to say.
+  /// A member that is omitted if the value is `nil`.
   package mutating func member(ifAny name: String, _ value: String?) {
     if let value { member(name, value) }
   }

@@ -180,7 +180,7 @@ private struct JSONNumber: Hashable {
     if let mark = text.firstIndex(where: { $0 == "e" || $0 == "E" }) {
       mantissa = text[..<mark]
       let digits = text[text.index(after: mark)...]
-      // Beyond the range of Int no two numbers are told apart.
+      // Beyond the range of Int, different exponents compare as equal.
       exponent = Int(digits) ?? (digits.hasPrefix("-") ? .min / 2 : .max / 2)
     }
     let isNegative = mantissa.hasPrefix("-")

@@ -56,7 +56,7 @@ package enum Deflate {
   /// Whether the process has zlib.
   package static var isAvailable: Bool { beginInflating != nil }
 
-  /// The compressed form, if it has no more than so many bytes.
+  /// The compressed bytes, if they fit into `room`.
   package static func compressed(_ bytes: Data, as format: Format = .zlib, room: Int? = nil) -> Data? {
     // Incompressible data grows by five bytes in sixteen thousand.
     let room = room ?? bytes.count + bytes.count / 1000 + 64
@@ -76,7 +76,7 @@ package enum Deflate {
     return status == 1 ? result.prefix(room - Int(stream.outputCount)) : nil
   }
 
-  /// The original, if it is whole and has no more than so many bytes.
+  /// The decompressed bytes, if the data is complete and they do not exceed `limit`.
   package static func inflated(_ bytes: Data, as format: Format = .zlib, limit: Int) -> Data? {
     var stream = Stream()
     guard let beginInflating, let inflate, let resetInflating, let endInflating, limit < Int(Int32.max),

@@ -1,11 +1,11 @@
-/// What systems have different calls for.
+/// File operations whose system calls differ between platforms.
 enum FileAttributes {
-  /// Writes what is buffered of a file or a folder to the disk.
+  /// Syncs a file or a folder.
   static func synchronize(_ file: Int32) -> Int32 {
     #if canImport(Darwin)
-      // Here, fsync leaves it to the disk's own buffer.
+      // On Apple platforms, `fsync` alone leaves the data in the disk's buffer.
       if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
-      // Only a file system without it gets the lesser call.
+      // The weaker call only if the file system does not support this one.
       guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
     #endif
     return fsync(file)
@@ -21,7 +21,7 @@ enum FileAttributes {
       return acl_set_fd(new, list)
     #else
       let name = "system.posix_acl_access"
-      // The most that Linux gives.
+      // The maximum on Linux.
       var bytes = [UInt8](repeating: 0, count: 1 << 16)
       let count = getAttribute(old, name, &bytes, bytes.count)
       if count >= 0 { return setAttribute(new, name, bytes, count, 0) }

@@ -1,4 +1,4 @@
-/// A value that somebody else brings, once, for one who waits.
+/// A value that another task or thread sets once, for one waiting task.
 ///
 /// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is
 /// awaited, the thread sanitizer of Swift 6.3 on Linux does not see that what came before is ordered before what comes

@@ -141,7 +141,7 @@ public struct MessageBody: AsyncSequence, Sendable {
     _ = await withTaskCancellationHandler(operation: { await reading.result }, onCancel: { reading.cancel() })
   }
 
-  /// Bytes that are set aside for a body before they have come.
+  /// The maximum number of bytes to allocate for a body before they arrive.
   private static let mostReserved: Int64 = 256 * 1024
 
   private static func tooLarge(_ limit: Int, length: Int64?) -> WaylayError {

@@ -116,13 +116,13 @@ extension InterceptedRequest {
   /// The observer of the exchange, set where a request reaches the transport at the end of its chain; otherwise `nil`.
   package var observer: TransportObserver? { storage.value.observer }
 
-  /// The request for a transport: without the loop guard's tag, which is for nobody outside.
+  /// Prepares the request for a transport: sets its observer, and removes the loop guard's tag.
   mutating func address(to observer: TransportObserver) {
     storage.value.lineage = nil
     storage.value.observer = observer
   }
 
-  /// Has the projection carry the loop guard's tag; it is made when somebody takes it.
+  /// Adds the loop guard's tag to the projection, which is made when it is first read.
   mutating func tag(with lineage: Lineage) {
     storage.value.lineage = lineage
   }

@@ -255,7 +255,7 @@
       showsChunks = true
     }
 
-    /// The transport has sent so many bytes of the request's body.
+    /// The transport has sent `total` bytes of the request's body.
     func sent(_ total: Int64) {
       if meter.sent(total) { schedule { self.tell() } }
     }
@@ -385,7 +385,7 @@
       state.withLock { $0.news.expectedToReceive = length }
     }
 
-    /// A transport has sent so many bytes of the body, from its beginning.
+    /// The transport has sent `total` bytes of the body, counted from its beginning.
     ///
     /// - Returns: Whether to schedule a report.
     func sent(_ total: Int64) -> Bool {
@@ -398,7 +398,7 @@
       }
     }
 
-    /// So many bytes more of the response have come.
+    /// `count` more bytes of the response have arrived.
     ///
     /// - Parameter endIsTold: Whether the report of the response's end covers the last of them.
     func received(_ count: Int, endIsTold: Bool) -> Bool {
@@ -409,7 +409,7 @@
       }
     }
 
-    /// All of the response has come, in one piece: the report of its end covers this, too.
+    /// The whole response has arrived in one piece; the report of its end covers it, too.
     func receivedWhole(_ count: Int) {
       state.withLock { state in
         state.news.expectedToReceive = Int64(count)

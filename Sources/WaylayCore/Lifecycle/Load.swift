@@ -339,7 +339,7 @@ final class Lineage: Sendable {
     return outer === self.outer ? self : Lineage(entry, in: outer, scope: scope, number, of: work, ended: ended)
   }
 
-  /// The same for code of `work`, by whose scope older entries are judged.
+  /// The lineage of code that runs in `work`: all its entries count for as long as `work` is wanted.
   func within(_ work: SharedWork?) -> Lineage {
     guard let work, work !== self.work else { return self }
     return Lineage(

@@ -63,25 +63,32 @@ final class Quotas: Sendable {
     while goesOn {
       // Entries stored while the list is read may be counted twice, but never missed.
       state.withLock { $0.bytes[index] = 0 }
-      guard let entries = try? await store.list(EntryFilter(quota.part)) else {
+      let sizes = Locked<[(id: EntryID, stored: Date, bytes: Int64, url: String?)]>([])
+      let visit: Void? = try? await store.visit(EntryFilter(quota.part)) { entry in
+        let isKept = entry.details.isPinned || entry.isNote
+        sizes.withLock {
+          $0.append((entry.id, entry.details.stored, entry.storedBytes, isKept ? nil : entry.details.url))
+        }
+        return true
+      }
+      guard visit != nil else {
         // Unknown: the next entry of the part counts it again.
         return state.withLock { state in
           state.bytes[index] = nil
           state.trimming.remove(index)
         }
       }
-      var total = entries.reduce(0) { $0 + $1.storedBytes }
+      let entries = sizes.withLock { $0 }
+      var total = entries.reduce(0) { $0 + $1.bytes }
       if total > quota.bytes {
-        let candidates = entries.filter { !$0.details.isPinned && !$0.isNote }.sorted {
-          $0.details.stored < $1.details.stored
-        }
-        for entry in candidates where total > quota.bytes / 10 * 9 {
+        for entry in entries.sorted(by: { $0.stored < $1.stored }) where total > quota.bytes / 10 * 9 {
+          guard let url = entry.url else { continue }
           store.remove([entry.id])
-          total -= entry.storedBytes
+          total -= entry.bytes
           reporter.report(
             ArchiveEvent(
-              .evicted, url: URL(string: entry.details.url), reason: "a part of the archive exceeded its limit",
-              bytes: entry.storedBytes))
+              .evicted, url: URL(string: url), reason: "a part of the archive exceeded its limit",
+              bytes: entry.bytes))
         }
       }
       goesOn = state.withLock { [total] state in

@@ -22,12 +22,16 @@ struct Scrub {
         usleep(1000)
         continue
       }
+      // Without the lock, because reading takes long: the pages to overwrite, unless the index changes meanwhile.
+      let version = try database.number("PRAGMA data_version")
+      let noted = try gaps()
       let isDone = try database.transaction {
         var size: sqlite3_int64 = 0
         let log = try database.file(ofLog: true)
         // Another process may have written since the checkpoint.
         guard log.pointee.pMethods.pointee.xFileSize(log, &size) == SQLITE_OK, size == 0 else { return false }
-        try zeroGaps()
+        let isSame = try database.number("PRAGMA data_version") == version
+        _ = try gaps(of: isSame ? noted : nil, zeroing: true)
         try database.run("UPDATE total SET clock=clock+1, removed=0")
         return true
       }
@@ -40,24 +44,29 @@ struct Scrub {
         + "index without end: close it, and flush again.")
   }
 
-  private func zeroGaps() throws {
+  /// Finds the pages with remains in their gaps, among all pages or the given ones.
+  private func gaps(of pages: [Int]? = nil, zeroing: Bool = false) throws -> [Int] {
     let size = Int(try database.number("PRAGMA page_size") ?? 0)
     let count = Int(try database.number("PRAGMA page_count") ?? 0)
-    guard size >= 512, count > 0 else { return }
+    guard size >= 512, count > 0 else { return [] }
+    var found: [Int] = []
     let file = try database.file()
     let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
     defer { page.deallocate() }
     func check(_ code: Int32) throws {
       guard code == SQLITE_OK else { throw DatabaseError(code: code, message: "a page could not be overwritten") }
     }
-    for number in 1...count where !Self.isMap(number, size) {
+    for number in pages ?? Array(1...count) where !Self.isMap(number, size) {
       let offset = sqlite3_int64(number - 1) * sqlite3_int64(size)
       try check(file.pointee.pMethods.pointee.xRead(file, page.baseAddress, Int32(size), offset))
       guard let gap = Self.gap(page, isFirst: number == 1), page[gap].contains(where: { $0 != 0 }) else { continue }
+      found.append(number)
+      guard zeroing else { continue }
       page[gap].withContiguousMutableStorageIfAvailable { $0.update(repeating: 0) }
       try check(file.pointee.pMethods.pointee.xWrite(file, page.baseAddress, Int32(size), offset))
     }
-    try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL))
+    if zeroing { try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL)) }
+    return found
   }
 
   /// Whether a page is a pointer map (`auto_vacuum`), or the page of the locks.

@@ -129,7 +129,7 @@ final class BodyWriter: EntryWriter {
         while let chunk = try state.withLock({ try $0.next(leaving: most) }) {
           do { try write(chunk) } catch let error as SystemError where error.isFull && !hasMadeRoom {
             hasMadeRoom = true
-            store.makeRoomOnVolume()
+            store.makeRoomOnVolume(forFile: state.withLock { $0.file == nil })
           }
         }
       }

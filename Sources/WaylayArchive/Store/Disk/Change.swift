@@ -130,10 +130,13 @@ extension DiskStore {
 
     /// Deletes the least recently used entries while a closure returns `true`: at most `most` entries and `bytes`
     /// bytes, so that the log stays short.
-    func evict(_ most: Int, bytes: Int64, besides kept: Set<UInt64>, while isNeeded: () -> Bool) throws {
+    func evict(
+      _ most: Int, bytes: Int64, besides kept: Set<UInt64>, onlyFiles: Bool = false, while isNeeded: () -> Bool
+    ) throws {
       var (numbers, rest): ([UInt64], Int64) = ([], bytes)
       try database.run(
-        "SELECT id FROM entry INDEXED BY entry_use WHERE pinned=0 ORDER BY used, id LIMIT ?",
+        "SELECT id FROM entry INDEXED BY entry_use WHERE pinned=0\(onlyFiles ? " AND file IS NOT NULL" : "") "
+          + "ORDER BY used, id LIMIT ?",
         [.number(Int64(most + kept.count))]
       ) { numbers.append($0.bits(0)) }
       for number in numbers where !kept.contains(number) && rest > 0 && events.count < most && isNeeded() {

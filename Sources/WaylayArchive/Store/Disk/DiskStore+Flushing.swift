@@ -18,13 +18,17 @@ extension DiskStore {
       let doomed: [UInt64]
       // In batches, so that the log stays short.
       (doomed, last) = try await onQueue("a removal") { [self] database, isFull in
-        let (condition, values) = condition(filter, after: start)
-        let columns = filter.isWhole ? "id FROM entry" : "\(Self.columns) FROM entry JOIN content USING(id)"
         let most = isFull ? 4 : 256
-        var (seen, doomed): ([Int64], [UInt64]) = ([], [])
+        let (selection, values) = selection(filter, after: start, most: most)
+        let columns = filter.isWhole ? "id" : Self.columns
+        var (seen, doomed, bytes): ([Int64], [UInt64], Int64) = ([], [], 0)
         try write([], database) { [self] change in
-          (seen, doomed) = ([], [])
-          try database.run("SELECT \(columns) WHERE \(condition) ORDER BY id LIMIT \(most)", values) { row in
+          (seen, doomed, bytes) = ([], [], 0)
+          // The removed bytes go through the log, as zeros.
+          let size = "length(head) + ifnull(length(body), 0)"
+          try database.run("SELECT \(columns), \(size) \(selection)", values) { row in
+            guard bytes < 4 << 20 else { return }
+            bytes += row.number(filter.isWhole ? 1 : 6)
             seen.append(row.number(0))
             if filter.isWhole || entry(row).map(filter.matches) ?? false { doomed.append(row.bits(0)) }
           }
@@ -32,7 +36,7 @@ extension DiskStore {
           if !doomed.isEmpty || filter.isWhole { change.isRemoval = true }
           for number in doomed { try change.delete(number) }
         }
-        return (doomed, seen.count == most ? seen.last : nil)
+        return (doomed, seen.count == most || bytes >= 4 << 20 ? seen.last : nil)
       }
       count += doomed.count
     }
@@ -116,18 +120,24 @@ extension DiskStore {
   }
 
   /// Makes room for a body; not to be called on the queue.
-  func makeRoomOnVolume() { queue.sync { if isOpen, let writer = connections.writer { makeRoomOnVolume(writer) } } }
+  func makeRoomOnVolume(forFile: Bool) {
+    queue.sync { if isOpen, let writer = connections.writer { makeRoomOnVolume(writer, forFile: forFile) } }
+  }
 
   /// Evicts a tenth of the entries, least recently used first, on a full volume. Eviction needs space as well: removing
   /// the reserve makes room for the log and for the first small eviction, whose space is enough for larger ones.
-  func makeRoomOnVolume(_ database: Database) {
+  ///
+  /// - Parameter forFile: Whether a file could not be created, for which only the removal of another one makes room.
+  func makeRoomOnVolume(_ database: Database, forFile: Bool = false) {
     options.logger.warning("the volume of the archive in \(path) is full: entries are evicted")
     try? directory.remove(StoreDirectory.reserve)
     let (count, kept) = state.withLock { ($0.stored.usage.count, $0.resumed) }
-    var (left, most) = (max(count / 10, 4), 4)
+    var (left, most) = (forFile ? 4 : max(count / 10, 4), 4)
     while left > 0, most > 0 {
       _ = try? database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
-      let evicted = try? write([], database) { try $0.evict(most, bytes: Int64(most) << 14, besides: kept) { true } }
+      let evicted = try? write([], database) {
+        try $0.evict(most, bytes: Int64(most) << 14, besides: kept, onlyFiles: forFile) { true }
+      }
       try? database.run("PRAGMA incremental_vacuum(\(most * 4))")
       left -= evicted ?? 0
       most = evicted.map { $0 > 0 ? min(most * 2, 256) : 0 } ?? most / 4

@@ -3,6 +3,8 @@ import Foundation
 extension DiskStore {
   /// The maximum number of jobs in one transaction, so that the write-ahead log stays short.
   private static let mostAtOnce = 512
+  /// The number of bytes of heads and bodies after which a transaction ends, for the same reason.
+  private static let mostBytes = 4 << 20
   /// The maximum number of entries whose hits are counted in memory.
   static let mostHits = 1024
 
@@ -49,7 +51,7 @@ extension DiskStore {
           if hasSource { for id in replacing { try change.delete(id.number, isReplaced: true) } }
           let isThere = try hasSource && change.enter(record, entry, from: known?.length)
           isOvertaken.withLock { $0 = !isThere }
-        }, totals: totals, ended: { promise.settle($0) })
+        }, bytes: record.head.count + (record.body?.count ?? 0), totals: totals, ended: { promise.settle($0) })
     }
     try await promise.value()
     if isOvertaken.withLock({ $0 }) { throw ArchiveError.writerOvertaken }
@@ -72,7 +74,8 @@ extension DiskStore {
       if state.tier.find(id) == nil { state.tier.drop(id, isComplete: false) }
       state.tier.hold(new, upTo: options.memory)
       return Job(
-        change: { try $0.update(id, head, details, bodyLength: length) }, held: id,
+        change: { try $0.update(id, head, details, bodyLength: length) },
+        bytes: head.count + Int(min(length, Self.inline)), held: id,
         ended: { [self] result in
           guard case .failure(let error) = result else { return }
           self.state.withLock { $0.failure = $0.failure ?? error }
@@ -181,7 +184,12 @@ extension DiskStore {
     var left = state.withLock { $0.jobs.count }
     repeat {
       let (jobs, isNeedless) = state.withLock { state -> ([Job], Bool) in
-        let jobs = Array(state.jobs.prefix(Self.mostAtOnce))
+        var bytes = 0
+        let jobs = Array(
+          state.jobs.prefix(Self.mostAtOnce).prefix { job in
+            defer { bytes += job.bytes }
+            return bytes < Self.mostBytes
+          })
         state.jobs.removeFirst(jobs.count)
         return (jobs, jobs.isEmpty && state.hits.isEmpty && state.owed.isEmpty)
       }
@@ -262,8 +270,10 @@ extension DiskStore {
     let (hits, owed) = state.withLock { state -> ([UInt64: Int], [EntryID]) in
       let owed = Array(state.owed.prefix(body == nil ? Self.mostAtOnce : 4))
       guard body == nil else { return ([:], owed) }
-      defer { state.hits = [:] }
-      return (state.hits, owed)
+      // A hit changes up to two pages.
+      let hits = state.hits.prefix(jobs.isEmpty ? Self.mostHits : 128)
+      for number in hits.map(\.key) { state.hits[number] = nil }
+      return (Dictionary(uniqueKeysWithValues: hits.map { ($0.key, $0.value) }), owed)
     }
     let seen = try database.transaction {
       let before = try Change.Seen(database)
@@ -313,7 +323,7 @@ extension DiskStore {
       return after
     }
     guard isEvicting || limits.isExceeded(by: after) else { return }
-    try change.evict(1024, bytes: 8 << 20, besides: resumed) { limits.low.isExceeded(by: after) }
+    try change.evict(256, bytes: 2 << 20, besides: resumed) { limits.low.isExceeded(by: after) }
     // Without an eviction, all remaining entries are pinned or in use.
     let goesOn = !change.events.isEmpty && limits.low.isExceeded(by: after)
     state.withLock { $0.isEvicting = goesOn }

@@ -96,25 +96,31 @@ extension DiskStore {
 
   /// An SQL condition for the entries after a number. It may select entries that the filter does not match, but misses
   /// none.
-  func condition(_ filter: EntryFilter, after start: Int64) -> (sql: String, values: [DatabaseValue]) {
-    var (sql, values) = ("id>?", [DatabaseValue.number(start)])
+  func selection(
+    _ filter: EntryFilter, after start: Int64, most: Int = 256
+  ) -> (sql: String, values: [DatabaseValue]) {
+    var (tables, order, sql, values) = ("entry", "id", "id>?", [DatabaseValue.number(start)])
     func add(_ condition: String, _ digests: [UInt64]) {
       sql += " AND " + condition
       values += digests.map { .bits($0) }
     }
     for part in filter.parts {
       switch part {
-      case .key(let key): add("digest=?", [digest(of: key)])
+      case .key(let key): add("entry.digest=?", [digest(of: key)])
       case .partition(let partition):
         if let mark = mark(partition) { add("partition=?", [mark]) } else { add("partition IS NULL", []) }
       case .host(let host): add("host=?", [mark(host)])
       case .resource(let resource): add("resource=?", [mark(resource: resource.text)])
+      case .tags(let tags) where tags.count == 1 && order == "id":
+        // In the order of the index of tags; `IN` would read all entries of the tag for each page.
+        (tables, order) = ("tag CROSS JOIN entry ON id=tag.entry", "tag.entry")
+        add("tag.entry>? AND tag.digest=?", [UInt64(bitPattern: start)] + tags.map(mark))
       case .tags(let tags):
         let places = tags.map { _ in "?" }.joined(separator: ",")
         add("id IN (SELECT entry FROM tag WHERE digest IN (\(places)))", tags.map(mark))
       case .url, .matching: break
       }
     }
-    return (sql, values)
+    return ("FROM \(tables) JOIN content USING(id) WHERE \(sql) ORDER BY \(order) LIMIT \(most)", values)
   }
 }

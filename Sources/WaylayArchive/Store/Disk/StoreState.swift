@@ -2,6 +2,8 @@ extension DiskStore {
   /// A pending change.
   struct Job: Sendable {
     var change: @Sendable (Change) throws -> Void = { _ in }
+    /// The bytes that it adds to the log.
+    var bytes = 0
     /// The change of the totals, counted in ``State/waiting`` until it is written.
     var totals = Totals()
     /// The entry that is held in memory until the change is written.

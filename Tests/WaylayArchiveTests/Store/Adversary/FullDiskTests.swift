@@ -142,5 +142,21 @@
       #expect(try await archive.usage.count == 0)
       await archive.close()
     }
+
+    @Test("without an inode, large responses do not evict small ones, which have none")
+    func smallOnes() async throws {
+      let volume = try Volume("size=16m,nr_inodes=12")
+      let store = try DiskStore(at: volume.url.appendingPathComponent("archive"), options: .init(logger: .silent))
+      for key in 0..<100 { try await store.put(.sample("small\(key)"), body: .noise(300)) }
+      for key in 0..<30 {
+        do { try await store.put(.sample("large\(key)"), body: .noise(100_000)) } catch let error as ArchiveError {
+          #expect(error.code == .notWritten, "\(error)")
+        }
+      }
+      let entries = try await store.list()
+      #expect(entries.filter { $0.bodyLength == 300 }.count == 100)
+      #expect(entries.contains { $0.bodyLength == 100_000 })
+      await store.close()
+    }
   }
 #endif

@@ -245,7 +245,7 @@ struct SharedDirectoryTests {
     for number in 0..<20 { try await store.put(.sample("\(number)"), body: .noise(300)) }
     for number in 0..<20 { #expect(try await store.entries(for: ArchiveKey("\(number)")).count == 1) }
     let waiting = store.state.withLock { $0.hits.count }
-    store.makeRoomOnVolume()
+    store.makeRoomOnVolume(forFile: false)
     #expect(waiting == 20 && store.state.withLock { $0.hits.count } == waiting)
     #expect(store.usage.count < 20)
     await store.close()

@@ -60,10 +60,7 @@ package enum HTTPDate {
 }
 
 extension HTTPDate {
-  fileprivate enum Weekday {
-    case short
-    case long
-  }
+  fileprivate enum Weekday { case short, long }
 
   /// Reads the parts of a date from the beginning of a text.
   fileprivate struct Reader {

@@ -28,9 +28,7 @@ extension UInt8 {
 extension String {
   /// Whether it is the name of a field or of a method (RFC 9110, section 5.6.2).
   package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isToken) }
-}
 
-extension String {
   /// The text as a quoted string of a header field (RFC 9110, section 5.6.4).
   ///
   /// Scalar by scalar: a quote that a combining mark follows is another character, and ends the string all the same.

@@ -6,9 +6,7 @@ package struct SystemError: LocalizedError, Equatable, CustomStringConvertible {
   package let code: Int32
 
   package init(_ call: String, _ path: String? = nil, code: Int32 = errno) {
-    self.call = call
-    self.path = path
-    self.code = code
+    (self.call, self.path, self.code) = (call, path, code)
   }
 
   package var description: String {

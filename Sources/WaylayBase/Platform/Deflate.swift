@@ -20,10 +20,7 @@ package enum Deflate {
     var outputCount: UInt32 = 0
     var outputTotal: UInt = 0
     var message: UnsafePointer<CChar>?
-    var state: OpaquePointer?
-    var allocate: OpaquePointer?
-    var release: OpaquePointer?
-    var context: OpaquePointer?
+    var state, allocate, release, context: OpaquePointer?
     var kind: Int32 = 0
     var sum: UInt = 0
     var reserved: UInt = 0
@@ -78,32 +75,59 @@ package enum Deflate {
 
   /// The decompressed bytes, if the data is complete and they do not exceed `limit`.
   package static func inflated(_ bytes: Data, as format: Format = .zlib, limit: Int) -> Data? {
-    var stream = Stream()
-    guard let beginInflating, let inflate, let resetInflating, let endInflating, limit < Int(Int32.max),
-      let inputCount = UInt32(exactly: bytes.count), beginInflating(&stream, format.rawValue, "1", size) == 0
-    else { return nil }
-    defer { _ = endInflating(&stream) }
-    var (result, count) = (Data(count: min(limit + 1, max(4 * bytes.count, 128 << 10))), 0)
-    return bytes.withUnsafeBytes { source in
-      (stream.input, stream.inputCount) = (source.bindMemory(to: UInt8.self).baseAddress, inputCount)
-      while true {
-        let status = result.withUnsafeMutableBytes { target in
-          let rest = target.bindMemory(to: UInt8.self)[count...]
-          (stream.output, stream.outputCount) = (
-            UnsafeMutableBufferPointer(rebasing: rest).baseAddress, UInt32(rest.count)
-          )
-          return inflate(&stream, 0)
-        }
-        count = result.count - Int(stream.outputCount)
-        if status == 1 {
-          // RFC 1952, section 2.2: members may follow each other.
-          guard format == .gzip, stream.inputCount > 0, stream.input?.pointee == 0x1F else {
-            return count <= limit ? result.prefix(count) : nil
+    let inflater = Inflater(format)
+    return inflater.next(bytes, limit: limit).flatMap { inflater.isOver ? $0 : nil }
+  }
+
+  /// Undoes a compression piece by piece.
+  package final class Inflater {
+    /// zlib refers to its address.
+    private let stream = UnsafeMutablePointer<Stream>.allocate(capacity: 1)
+    private let format: Format
+    /// Whether what has come is whole.
+    package private(set) var isOver = false
+
+    package init(_ format: Format) {
+      self.format = format
+      stream.initialize(to: Stream())
+      _ = Deflate.beginInflating?(stream, format.rawValue, "1", Deflate.size)
+    }
+
+    deinit {
+      _ = Deflate.endInflating?(stream)
+      stream.deallocate()
+    }
+
+    /// The original of the next bytes; `nil` if they are damaged, or it has more than so many bytes.
+    package func next(_ bytes: Data, limit: Int) -> Data? {
+      guard let inflate = Deflate.inflate, let reset = Deflate.resetInflating, limit < Int(Int32.max),
+        let inputCount = UInt32(exactly: bytes.count)
+      else {
+        return nil
+      }
+      var (result, count) = (Data(count: min(limit + 1, max(4 * bytes.count, 128 << 10))), 0)
+      return bytes.withUnsafeBytes { source in
+        (stream.pointee.input, stream.pointee.inputCount) = (source.bindMemory(to: UInt8.self).baseAddress, inputCount)
+        while true {
+          if isOver {
+            // RFC 1952, section 2.2: members may follow each other.
+            guard format == .gzip, stream.pointee.inputCount > 0, stream.pointee.input?.pointee == 0x1F else {
+              return count <= limit ? result.prefix(count) : nil
+            }
+            guard reset(stream) == 0 else { return nil }
           }
-          guard resetInflating(&stream) == 0 else { return nil }
-        } else {
-          guard status == 0 || status == -5, stream.outputCount == 0, count <= limit else { return nil }
-          result.count = min(limit + 1, 2 * count)
+          let status = result.withUnsafeMutableBytes { target in
+            let rest = target.bindMemory(to: UInt8.self)[count...]
+            (stream.pointee.output, stream.pointee.outputCount) = (
+              UnsafeMutableBufferPointer(rebasing: rest).baseAddress, UInt32(rest.count)
+            )
+            return inflate(stream, 0)
+          }
+          count = result.count - Int(stream.pointee.outputCount)
+          isOver = status == 1
+          guard isOver || status == 0 || status == -5, count <= limit else { return nil }
+          guard isOver || stream.pointee.outputCount == 0 else { return result.prefix(count) }
+          if !isOver { result.count = min(limit + 1, 2 * count) }
         }
       }
     }

@@ -32,11 +32,7 @@ package struct Stopwatch: Sendable {
   private let wait: @Sendable (Duration) async throws -> Void
 
   /// Starts.
-  package init(_ clock: any Clock<Duration>) {
-    self.init(opening: clock)
-  }
-
-  private init<C: Clock<Duration>>(opening clock: C) {
+  package init(_ clock: some Clock<Duration>) {
     let start = clock.now
     elapsed = { start.duration(to: clock.now) }
     wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }

@@ -18,14 +18,6 @@ package struct Waiters: Sendable {
     last += 1
     return last
   }
-
-  fileprivate mutating func add(_ continuation: CheckedContinuation<Void, Never>, _ number: UInt64) {
-    continuations[number] = continuation
-  }
-
-  fileprivate mutating func take(_ number: UInt64) -> CheckedContinuation<Void, Never>? {
-    continuations.removeValue(forKey: number)
-  }
 }
 
 extension Locked {
@@ -54,13 +46,13 @@ extension Locked {
         let goesOn = withLock { state in
           // Asked here once: a cancellation after this finds the waiter.
           if isNeedless(state) || isCancellable && Task.isCancelled { return true }
-          state[keyPath: waiters].add(continuation, number)
+          state[keyPath: waiters].continuations[number] = continuation
           return false
         }
         if goesOn { continuation.resume() }
       }
     } onCancel: {
-      if isCancellable { withLock { $0[keyPath: waiters].take(number) }?.resume() }
+      if isCancellable { withLock { $0[keyPath: waiters].continuations.removeValue(forKey: number) }?.resume() }
     }
   }
 }

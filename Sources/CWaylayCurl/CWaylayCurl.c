@@ -586,14 +586,20 @@ static void watch(struct loop *loop, int descriptor, struct open_socket *socket)
   socket->watched = socket->wanted;
 }
 
+/* libcurl does not keep why a socket could not be made. */
+static _Thread_local int socket_error;
+int waylay_curl_socket_error(void) { return socket_error; }
+
 static int open_socket(void *context, int purpose, struct address *address) {
   (void)purpose;
   struct loop *loop = context;
   int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (descriptor < 0) socket_error = errno;
   if (descriptor < 0 || (address->family != AF_INET && address->family != AF_INET6)) return descriptor;
   struct open_socket *made = known(loop, descriptor);
   if (!made) {
     close(descriptor);
+    socket_error = ENOMEM;
     return no_socket;
   }
   /* Where libcurl has closed the last one of that number without a word, it may not say either that it waits for this one. */

@@ -61,6 +61,8 @@ int waylay_curl_set_remarks(void *_Nonnull easy, waylay_curl_remark _Nonnull rem
 
 /* Has its sockets made by a loop, which watches them. */
 int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull loop);
+/* errno of the last socket that could not be made on this thread. */
+int waylay_curl_socket_error(void);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);
 const char *_Nullable waylay_curl_get_text(void *_Nonnull easy, int info);

@@ -137,6 +137,11 @@ public struct InterceptedResponse: Sendable {
   }
 }
 
+extension InterceptedResponse {
+  /// Whether the body, which has been read, ended before its content coding did.
+  package var isBodyCut: Bool { metrics?.isBodyCut ?? false }
+}
+
 /// The measurements a transport made of one exchange. All durations count from the call of the transport; `nil` means
 /// "not known".
 public struct LoadMetrics: Sendable, Hashable {
@@ -160,6 +165,8 @@ public struct LoadMetrics: Sendable, Hashable {
   public var isConnectionReused: Bool?
   /// The protocol's ALPN name: `http/1.1`, `h2`.
   public var protocolName: String?
+  /// Whether only the end of the connection has ended a body whose coding was not seen to end.
+  var isBodyCut = false
 
   /// Makes metrics without any measurements.
   public init() {}

@@ -76,6 +76,14 @@ extension TransportError {
   /// Whether the error is about the network rather than about the request or the app.
   public var isNetworkFailure: Bool { !Self.ofRequest.contains(urlErrorCode) }
 
+  /// Whether an error of the system tells of a lack of this machine, and nothing about the address.
+  ///
+  /// `EADDRNOTAVAIL` says that no port is left, but for IPv6: there it may say that the family is off.
+  package static func isLocal(_ number: POSIXErrorCode, dialing address: String) -> Bool {
+    [.EMFILE, .ENFILE, .ENOBUFS, .ENOMEM].contains(number)
+      || number == .EADDRNOTAVAIL && address.filter { $0 == ":" }.count < 2
+  }
+
   private static let ofRequest: Set<URLError.Code> = [
     .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired,
     .requestBodyStreamExhausted, .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist,
@@ -122,8 +130,8 @@ extension ErrorCode where Domain == TransportError {
   public static var handshakeFailed: Self { Self("handshakeFailed") }
   /// The certificate is not signed by a trusted authority, or is invalid for another reason.
   ///
-  /// Install the authority in the system, or pass your own with `CurlTransport.Options` on Linux. Never disable
-  /// verification.
+  /// Install the authority in the system, or pass your own with `CurlTransport.Options.additionalAuthorities` on Linux.
+  /// Never disable verification.
   public static var certificateUntrusted: Self { Self("certificateUntrusted") }
   /// The certificate is valid, but for another host.
   ///

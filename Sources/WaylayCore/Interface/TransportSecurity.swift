@@ -111,11 +111,16 @@ public struct ClientCertificate: Sendable, Hashable {
 
   /// A certificate and its key as PEM text. On Linux; on Apple platforms use ``pkcs12(_:passphrase:for:)``.
   ///
-  /// - Throws: `WaylayError.invalidHost`.
+  /// - Throws: `WaylayError.invalidHost`; `WaylayError.invalidCertificate` if the text has no certificate or no key.
   public static func pem(
     certificate: Data, key: Data, for hosts: String...
   ) throws(WaylayError) -> ClientCertificate {
-    ClientCertificate(form: .pem(certificate: certificate, key: key), hosts: try patterns(hosts))
+    if let fault = PEM.fault(of: certificate, without: "CERTIFICATE", as: "the client certificate")
+      ?? PEM.fault(of: key, without: "PRIVATE KEY", as: "the client certificate's key")
+    {
+      throw fault
+    }
+    return ClientCertificate(form: .pem(certificate: certificate, key: key), hosts: try patterns(hosts))
   }
 
   /// A certificate and its key as a PKCS #12 file.

@@ -247,6 +247,11 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Write `sha256/` and the Base64 of the SHA-256 of the certificate's public key.
   public static var invalidPin: Self { Self("invalidPin") }
+  /// What should be a certificate or its key is none: see ``ClientCertificate`` and
+  /// `CurlTransport.Options.additionalAuthorities`.
+  ///
+  /// Pass the contents of the file that the message describes, as PEM text.
+  public static var invalidCertificate: Self { Self("invalidCertificate") }
   /// A session was used after its registry had been invalidated.
   ///
   /// Make a new session from a live registry, and invalidate a registry only after its sessions.

@@ -104,6 +104,46 @@
       }
     }
 
+    @Test("a file that is no certificate or no key is refused, and the error says what it is")
+    func noCertificate() async throws {
+      let authority = try TestAuthority()
+      let identity = try authority.clientIdentity(TestOrigin.TLS.Certificate(names: ["client"]))
+      let pem = Data(authority.pem.utf8)
+      let lines = authority.pem.split(separator: "\n").map(String.init)
+      let der = try #require(Data(base64Encoded: lines.dropFirst().dropLast().joined()))
+      let files: [(data: Data, word: String)] = [
+        (identity.key, "PRIVATE KEY"), (Data(), "nothing"), (der, "DER"), (Data("<html>portal</html>".utf8), "no PEM"),
+        (Data(lines.dropLast().joined(separator: "\n").utf8), "cut off"),
+        (Data("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".utf8), "cut off"),
+        (pem + Data("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8), "damaged"),
+      ]
+      for (data, word) in files {
+        #expect {
+          try ClientCertificate.pem(certificate: data, key: identity.key, for: "a.test")
+        } throws: {
+          ($0 as? WaylayError)?.code == .invalidCertificate && "\($0)".contains(word) && "\($0)".contains("certificate")
+        }
+        var options = CurlTransport.Options()
+        options.additionalAuthorities = [pem, data]
+        let registry = InterceptorRegistry(transport: CurlTransport(options: options))
+        let error = await failure {
+          try await registry.data(for: URLRequest(url: URL(string: "https://127.0.0.1:1/")!))
+        }
+        let found = try #require(error.flatMap(cause))
+        #expect(found.code == .invalidCertificate && found.message.contains("additionalAuthorities[1]"), "\(found)")
+        #expect(found.message.contains(word), "\(found)")
+      }
+      for key in [pem, Data(), Data(identity.key.dropLast(40))] {
+        #expect { try ClientCertificate.pem(certificate: identity.certificate, key: key, for: "a.test") } throws: {
+          ($0 as? WaylayError)?.code == .invalidCertificate && "\($0)".contains("key")
+        }
+      }
+      // Text around the blocks, several of them, and other line ends are as good.
+      let crlf = authority.pem.replacing("\n", with: "\r\n")
+      let bundle = Data("# mine\n\(crlf)\n\(authority.pem)".utf8) + identity.key
+      _ = try ClientCertificate.pem(certificate: bundle, key: bundle, for: "a.test")
+    }
+
     @Test(
       "a PKCS #12 file serves as its certificate and key do, with the right passphrase",
       .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl makes the file"))

@@ -58,6 +58,7 @@
     private var sentBytes: Int64 = 0
     /// Whether libcurl decodes the content coding of the body.
     var decodes = true
+    private var unframed: UnframedBody?
 
     init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
       let url = request.url
@@ -167,6 +168,10 @@
         decodes = false
         _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0)
       }
+      if decodes, let easy, waylay_curl_get_number(easy, CurlInfo.httpVersion) < 3 {
+        unframed = UnframedBody(head, of: request.method)
+        if isDecodedHere { _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0) }
+      }
       guard let fault = head.framingFault(for: request.method) else { return count }
       refusal = TransportError(
         .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(headBytesSent($0)) },
@@ -184,9 +189,22 @@
         return true
       }
       guard !mustWait else { return CurlReturn.pause }
-      pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
+      let chunk = UnsafeRawBufferPointer(start: bytes, count: count)
+      guard isDecodedHere else {
+        pending.append(chunk.bindMemory(to: UInt8.self))
+        return count
+      }
+      guard let plain = unframed?.decode(Data(chunk)) else {
+        refusal = TransportError(
+          .cannotDecodeContentData, phase: .receiving, address: easy.flatMap(LoadMetrics.address),
+          message: "the body is not coded as \(head.fields[.contentEncoding] ?? "") says.")
+        return breakOff()
+      }
+      pending.append(plain)
       return count
     }
+
+    private var isDecodedHere: Bool { CurlTransport.canStopDecoding && unframed?.canDecode ?? false }
 
     func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
@@ -223,7 +241,7 @@
     func forgetResponse() {
       decodes = false
       head = ResponseHead(limits: transport.options.limits)
-      refusal = nil
+      (refusal, unframed) = (nil, nil)
       pending = Data()
       forgetConnection()
     }
@@ -300,11 +318,7 @@
       if let gate = request.route?.gate, !isDelivered, easy.map(headBytesSent) ?? 0 == 0 {
         gate.release(ticket)
       }
-      let pipe = shared.withLock { shared in
-        defer { shared.pipe = nil }
-        return shared.pipe
-      }
-      if let pipe {
+      if let pipe = shared.withLock({ $0.pipe.take() }) {
         pipe.finish(error.map { .failure($0) } ?? .success(()), trailers: head.trailers, metrics: metrics(isOver: true))
       }
       if !isDelivered {
@@ -342,7 +356,9 @@
 
     private func metrics(isOver: Bool) -> LoadMetrics {
       guard let easy else { return LoadMetrics() }
-      return LoadMetrics(easy: easy, isOver: isOver)
+      var metrics = LoadMetrics(easy: easy, isOver: isOver)
+      metrics.isBodyCut = isOver && !(unframed?.isWhole ?? true)
+      return metrics
     }
   }
 

@@ -131,6 +131,35 @@
     }
   }
 
+  /// A coded body that nothing but the end of the connection ends. libcurl takes any end for the body's own, so its
+  /// coding is undone here, which tells whether the body is whole.
+  struct UnframedBody {
+    private let coding: String
+    private var inflater: Deflate.Inflater?
+
+    /// Makes one if the response has such a body.
+    init?(_ head: ResponseHead, of method: HTTPRequest.Method) {
+      guard !head.hasNoBody(for: method), head.fields[.contentLength] == nil, head.fields[.transferEncoding] == nil,
+        let coding = head.fields[.contentEncoding]?.lowercased(), !coding.isEmpty, coding != "identity"
+      else { return nil }
+      self.coding = coding
+    }
+
+    /// Whether the end of the coding was seen.
+    var isWhole: Bool { inflater?.isOver ?? false }
+
+    var canDecode: Bool { ["gzip", "x-gzip", "deflate"].contains(coding) && Deflate.isAvailable }
+
+    /// The original of the next bytes; `nil` if they are not coded that way.
+    mutating func decode(_ bytes: Data) -> Data? {
+      if inflater == nil {
+        // Some servers call a stream without a container `deflate`: then another method than 8 follows.
+        inflater = .init(coding != "deflate" ? .gzip : bytes.first.map { $0 & 15 } == 8 ? .zlib : .raw)
+      }
+      return inflater?.next(bytes, limit: 64 << 20)
+    }
+  }
+
   extension LoadMetrics {
     /// The values that libcurl has measured so far.
     init(easy: UnsafeMutableRawPointer, isOver: Bool) {
@@ -190,12 +219,20 @@
           underlying: error)
         return
       }
+      let system = code == 7 ? Self.systemError(easy) : nil
+      let isLocal = system.map { Self.isLocal($0.code, dialing: address ?? message) } ?? false
+      let urlErrorCode: URLError.Code =
+        isLocal ? .resourceUnavailable : Self.code(code, sent: sent, verification: verification)
+      let hint =
+        isLocal
+        ? " This machine has no descriptor, port or memory left."
+        : urlErrorCode == .serverCertificateHasUnknownRoot
+          ? " If a private authority has signed it, add that one to CurlTransport.Options.additionalAuthorities." : ""
       self.init(
-        Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
-        code: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)),
+        urlErrorCode, code: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)),
         phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure),
-        requestBytesSent: Int64(sent),
-        address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
+        requestBytesSent: Int64(sent), address: address, message: "\(text) (libcurl \(code)).\(hint)",
+        underlying: system)
     }
 
     /// The limit of libcurl that was exceeded: for one line, for the whole head (8.3 and later), or for the buffered
@@ -223,6 +260,8 @@
       case 60 where verification == 0: .certificateNameMismatch
       case 90: .pinMismatch
       case 35: tlsReason.map(notTLS.contains) == true ? .notTLS : .handshakeFailed
+      // Ciphers, a TLS engine or a file of authorities that cannot be used: not the server's fault.
+      case 59, 66, 77: .unknown
       default: nil
       }
     }
@@ -239,17 +278,13 @@
       return UInt32(message[start.upperBound...].prefix { $0.isHexDigit }, radix: 16).map { $0 & 0xFFF }
     }
 
-    /// Why a connection could not be opened: refused, or no route.
+    /// Why a connection could not be opened: refused, no route, or no socket to begin with.
     private static func systemError(_ easy: UnsafeMutableRawPointer?) -> POSIXError? {
-      easy.flatMap {
-        POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError)))
-      }
-      .map { POSIXError($0) }
+      let number = easy.map { Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError)) } ?? 0
+      return POSIXErrorCode(rawValue: number == 0 ? waylay_curl_socket_error() : number).map { POSIXError($0) }
     }
 
-    private static func code(
-      _ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?
-    ) -> URLError.Code {
+    private static func code(_ code: Int32, sent: Int, verification: Int) -> URLError.Code {
       switch code {
       // 1 also means a response that is not HTTP/1 or later.
       case 1: sent > 0 ? .badServerResponse : .unsupportedURL
@@ -262,7 +297,7 @@
       case 23: .cannotDecodeContentData
       case 26, 65: .requestBodyStreamExhausted
       // A line that exceeds libcurl's buffer.
-      case 27: sent > 0 ? .badServerResponse : .unknown
+      case 27: sent > 0 ? .badServerResponse : .resourceUnavailable
       case 28: .timedOut
       case 35, 59, 66, 77, 83, 91: .secureConnectionFailed
       case 42: .cancelled
@@ -280,7 +315,7 @@
       switch verification {
       case 9: .serverCertificateNotYetValid
       case 10: .serverCertificateHasBadDate
-      case 18, 19, 20, 21: .serverCertificateHasUnknownRoot
+      case 2, 18...21, 27: .serverCertificateHasUnknownRoot
       default: .serverCertificateUntrusted
       }
     }

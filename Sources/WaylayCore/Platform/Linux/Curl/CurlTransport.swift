@@ -29,7 +29,7 @@
     /// The options of a transport.
     public struct Options: Sendable {
       /// Certificate authorities to trust in addition to the system's, each as PEM text, such as a company's own or a
-      /// test server's.
+      /// test server's. Loads fail with `WaylayError.invalidCertificate` where one is no certificate.
       public var additionalAuthorities: [Data] = []
       /// The maximum number of connections to one host at a time. Default: the configuration's.
       public var maximumConnectionsPerHost: Int?
@@ -129,6 +129,7 @@
           url: request.url, requestID: request.id)
       }
       try request.checkRoute()
+      if let fault = authorities.fault { throw fault }
       if isSecured, let demands = options.security.demands(for: request.url),
         demands.pins != nil && !Self.canPin || demands.certificate != nil && !Self.canPresentCertificates
       {
@@ -191,9 +192,15 @@
     let path: String?
     /// The authorities as bytes if there is no file.
     let bytes: Data?
+    /// Why an authority of the options cannot be used.
+    let fault: WaylayError?
     private let descriptor: Int32
 
     init(with additional: [Data]) {
+      fault =
+        additional.indices.lazy.compactMap { index in
+          PEM.fault(of: additional[index], without: "CERTIFICATE", as: "additionalAuthorities[\(index)]")
+        }.first
       let known = waylay_curl_load() ? waylay_curl_authorities().map { String(cString: $0) } : nil
       let system: String? = if let known, access(known, R_OK) == 0 { known } else { nil }
       guard !additional.isEmpty else {

@@ -31,7 +31,8 @@ extension Failover {
     if let skipped = error as? Skipped {
       guard let found = skipped.error else {
         let late = Late(
-          candidate: candidate, begin: begin, duration: clock.time() - begin, error: Self.lateElsewhere, isOwn: false)
+          candidate: candidate, begin: begin, duration: clock.time() - begin, error: Self.lateElsewhere,
+          outcome: .skipped)
         log.state.withLock { $0.late.append(late) }
         return .late
       }
@@ -47,8 +48,13 @@ extension Failover {
       throw error
     }
     let isUnsent = (error as? TransportError)?.requestBytesSent == 0
+    let late = Late(
+      candidate: candidate, begin: begin, duration: clock.time() - begin, error: error, outcome: outcome)
+    if outcome == .certificateUntrusted, isUnsent {
+      log.state.withLock { $0.late.append(late) }
+      return .next
+    }
     if hasLimit, isUnsent, outcome == .timedOut {
-      let late = Late(candidate: candidate, begin: begin, duration: clock.time() - begin, error: error)
       log.state.withLock { $0.late.append(late) }
       health.late(candidate, at: authority)
       return .late
@@ -98,20 +104,25 @@ extension Failover {
 
   /// Records the late attempts. If another address responded, an address that was too slow for this network is banned,
   /// and one that was only slower is not; otherwise the network itself may be the cause, and no address is blamed.
+  /// Likewise a certificate that is not trusted here is refused as another server's if that of another address is;
+  /// otherwise this machine may lack the authority.
   func settleLate(afterResponseIn handshake: Duration?, hasResponse: Bool) {
     for late in log.takeLate() {
-      var ban: AddressBan?
-      if !late.isOwn {
-        note(late.candidate, .skipped, since: late.begin, lasting: late.duration, error: late.error)
-        continue
+      var (ban, outcome): (AddressBan?, _) = (nil, late.outcome)
+      switch outcome {
+      case .certificateUntrusted:
+        if hasResponse { outcome = .certificateRefused }
+        ban = self.ban(late.candidate, outcome, since: late.begin)
+      case .timedOut where hasResponse:
+        let limit = max(health.deadline(of: late.candidate, at: authority), (handshake ?? .zero) * 4)
+        if late.duration >= limit {
+          ban = self.ban(late.candidate, outcome, since: late.begin)
+        } else {
+          health.superseded(late.candidate, at: authority, after: late.duration)
+        }
+      default: break
       }
-      if hasResponse, late.duration >= max(health.deadline(of: late.candidate, at: authority), (handshake ?? .zero) * 4)
-      {
-        ban = self.ban(late.candidate, .timedOut, since: late.begin)
-      } else if hasResponse {
-        health.superseded(late.candidate, at: authority, after: late.duration)
-      }
-      note(late.candidate, .timedOut, since: late.begin, lasting: late.duration, error: late.error, ban: ban)
+      note(late.candidate, outcome, since: late.begin, lasting: late.duration, error: late.error, ban: ban)
     }
   }
 
@@ -175,8 +186,9 @@ extension Failover {
   static func code(of attempts: [HostAttempt]) -> URLError.Code {
     let failures = attempts.filter { $0.finding.isAddressFault || $0.outcome == .failed }
     let telling =
-      failures.last { $0.finding == .certificateRefused } ?? failures.last { $0.finding.isSuspectedHijack }
-      ?? failures.last { $0.finding == .handshakeFailed } ?? failures.last { $0.error is TransportError }
+      failures.last { $0.finding == .certificateRefused } ?? failures.last { $0.finding == .certificateUntrusted }
+      ?? failures.last { $0.finding.isSuspectedHijack } ?? failures.last { $0.finding == .handshakeFailed }
+      ?? failures.last { $0.error is TransportError }
       ?? failures.last
     if let error = telling?.error as? TransportError { return error.urlErrorCode }
     return telling?.finding == .responseRejected ? .badServerResponse : .timedOut

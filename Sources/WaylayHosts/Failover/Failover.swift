@@ -30,8 +30,9 @@ struct Failover: Sendable {
     let begin: Duration
     let duration: Duration
     let error: any Error
-    /// Whether this request measured the delay itself, rather than another one.
-    var isOwn = true
+    /// `.timedOut`, or `.skipped` if another request has measured the delay; `.certificateUntrusted`, which is settled in
+    /// the same way.
+    let outcome: OpenEnum<HostAttempt>
   }
 
   /// A finished attempt, and the probe to conclude if other requests wait for its outcome.
@@ -68,7 +69,7 @@ struct Failover: Sendable {
 
     var attempts: [HostAttempt] { state.withLock { $0.attempts } }
 
-    var late: [Late] { state.withLock { $0.late } }
+    var late: [Late] { state.withLock { $0.late.filter { $0.outcome != .certificateUntrusted } } }
 
     var respondedBy: HostCandidate? { state.withLock { $0.respondedBy } }
 
@@ -76,9 +77,7 @@ struct Failover: Sendable {
     func table(start: Duration, now: Duration) -> [HostAttempt] {
       let state = state.withLock { $0 }
       let late = state.late.map {
-        HostAttempt(
-          $0.candidate, $0.isOwn ? .timedOut : .skipped, start: $0.begin - start, duration: $0.duration, error: $0.error
-        )
+        HostAttempt($0.candidate, $0.outcome, start: $0.begin - start, duration: $0.duration, error: $0.error)
       }
       let open = state.running.map {
         HostAttempt($0.candidate, .unfinished, start: $0.begin - start, duration: now - $0.begin)

@@ -85,7 +85,8 @@ extension OpenEnum where Domain == HostAttempt {
     case .unreachable, .hostNotFound: self = .unreachable
     case .timedOut: self = error.requestBytesSent == 0 ? .timedOut : .silent
     case .reset: self = .closed
-    case let code where code.isCertificate: self = .certificateRefused
+    case let code where code.isCertificate:
+      self = Self.trustFailures.contains(error.urlErrorCode) ? .certificateUntrusted : .certificateRefused
     case .handshakeFailed: self = .handshakeFailed
     case .notTLS, .protocolViolation: self = .protocolMismatch
     case .unknown where error.urlErrorCode == .unknown && (error.phase == .connecting || error.phase == .securing):
@@ -93,6 +94,11 @@ extension OpenEnum where Domain == HostAttempt {
     default: return nil
     }
   }
+
+  /// The failures of a certificate that may be due to this machine: to an authority that it does not know, or its clock.
+  private static let trustFailures: Set<URLError.Code> = [
+    .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+  ]
 }
 
 extension OpenEnum where Domain == HostAttempt {
@@ -116,6 +122,8 @@ extension OpenEnum where Domain == HostAttempt {
   public static var handshakeFailed: Self { Self("TLS failed") }
   /// The certificate is not valid for this host.
   public static var certificateRefused: Self { Self("certificate refused") }
+  /// The certificate cannot be verified here: its authority is not trusted, or it has expired or is not valid yet.
+  static var certificateUntrusted: Self { Self("certificate not trusted") }
   /// The peer does not speak the protocol.
   public static var protocolMismatch: Self { Self("protocol mismatch") }
   /// The response check rejected the response.

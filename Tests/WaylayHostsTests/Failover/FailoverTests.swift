@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaylayCore
+
 @testable import WaylayHosts
 
 @Suite("Failover", .timeLimit(.minutes(5)))
@@ -228,11 +229,31 @@ struct FailoverTests {
     #expect((error as? URLError)?.code == .serverCertificateHasUnknownRoot)
     let cause = try #require(hostError(error))
     #expect(cause.code == .allAddressesFailed)
-    #expect(cause.attempts.map(\.outcome) == [.certificateRefused, .refused])
-    for text in ["127.0.0.1:443 (rule): certificate refused", "127.0.0.2:443 (rule): refused", "ms"] {
+    #expect(cause.attempts.map(\.outcome) == [.refused, .certificateUntrusted])
+    for text in ["127.0.0.1:443 (rule): certificate not trusted", "127.0.0.2:443 (rule): refused", "ms"] {
       #expect(cause.message.contains(text))
     }
-    #expect(cause.attempts.table.contains("suspected hijack"))
+    #expect(!cause.attempts.table.contains("suspected hijack") && !cause.message.contains("Another server"))
+  }
+
+  @Test(
+    "a certificate that this machine cannot verify is a hijacker's beside one that it can, or if it has another name",
+    arguments: [
+      (URLError.Code.serverCertificateHasUnknownRoot, false), (.serverCertificateHasBadDate, false),
+      (.serverCertificateNotYetValid, false), (.serverCertificateUntrusted, true),
+    ])
+  func unverified(code: URLError.Code, isHijackAlone: Bool) async throws {
+    for isAlone in [true, false] {
+      let rig = try Rig(["127.0.0.1": .fails(.unsent(code, .securing)), "127.0.0.2": isAlone ? .fails(.refused) : good])
+      var events = rig.rewriter.events().makeAsyncIterator()
+      if isAlone { _ = await rig.failure() } else { try await rig.load() }
+      var event = await events.next()
+      if event?.attempt?.candidate?.address.literal != "127.0.0.1" { event = await events.next() }
+      let isHijack = isHijackAlone || !isAlone
+      #expect(event?.attempt?.isSuspectedHijack == isHijack)
+      #expect(event?.ban == .seconds(isHijack ? 3600 : 30))
+      #expect(rig.rewriter.counters.suspectedHijacks == (isHijack ? 1 : 0))
+    }
   }
 
   @Test(

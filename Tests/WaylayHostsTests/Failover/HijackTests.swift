@@ -59,11 +59,32 @@
         let attempts = try #require(hostError(error)).attempts
         #expect(
           Set(attempts.map { $0.candidate?.address.literal }) == ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.8"])
-        #expect(attempts.filter(\.isSuspectedHijack).count == 2)
+        #expect(attempts.filter(\.isSuspectedHijack).map(\.candidate?.address.literal) == [Hijacker.wrongName.address])
         #expect(lab.leaks() == [])
         #expect(lab.good.connectionCount == 0)
         registry.invalidate()
       }
+    }
+
+    @Test(
+      "a private authority that the app has forgotten is no hijack, and the error names where to add it",
+      arguments: [TestOrigin.TLS.Certificate.Kind.valid, .selfSigned, .missingIntermediate, .wrongName, .expired])
+    func forgottenAuthority(kind: TestOrigin.TLS.Certificate.Kind) async throws {
+      let authority = try TestAuthority()
+      let origin = try await TestOrigin.start(tls: .init(authority: authority, names: ["api.test"], kind: kind))
+      // The authority is known where the certificate is wrong for another reason.
+      let isKnown = kind == .wrongName || kind == .expired
+      let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: .require)
+      let registry = InterceptorRegistry(
+        transport: CurlTransport(trusting: isKnown ? authority : nil), configuration: .ephemeral
+      ) { rewriter }
+      let url = origin.url(host: "api.test")
+      let error = await #expect(throws: URLError.self) { try await registry.text(url) }
+      let message = try #require(hostError(error)).message
+      #expect(message.contains("additionalAuthorities") == !isKnown, "\(message)")
+      #expect(message.contains("Another server may be posing") == (kind == .wrongName), "\(message)")
+      #expect(rewriter.counters.suspectedHijacks == (kind == .wrongName ? 1 : 0))
+      await origin.stop()
     }
 
     @Test("a session gets the answer too, with the URL that it asked for")

@@ -115,11 +115,7 @@
     }
 
     private func stopServer() async {
-      let server = state.withLock { state in
-        defer { state.server = nil }
-        return state.server
-      }
-      await server?.stop(within: options.gracePeriod)
+      await state.withLock { $0.server.take() }?.stop(within: options.gracePeriod)
     }
 
     /// The environment variables that make most programs use the tunnel, for a child process; empty while the tunnel is

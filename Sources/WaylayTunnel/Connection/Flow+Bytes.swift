@@ -49,6 +49,15 @@
       if held != nil { return hold(bytes) }
       isEstablished = true
       if case .unknown = trust { settle() }
+      forward(bytes)
+    }
+
+    private func forward(_ bytes: ByteBuffer) {
+      var bytes = bytes
+      if responseBody != nil {
+        guard let passed = responseBody?.take(&bytes) else { return fail() }
+        bytes = passed
+      }
       write(bytes, to: client)
     }
 
@@ -114,8 +123,9 @@
     /// Forwards the response, which has passed the check.
     func release() {
       guard let response = held else { return }
-      (held, isEstablished) = (nil, true)
-      write(response.bytes, to: client)
+      (held, responseBody, isEstablished) = (nil, response.body, true)
+      write(response.head, to: client)
+      forward(response.bytes)
       serverPaused()
       if origin?.hasEnded ?? false { pass(endTo: client) }
     }

@@ -54,7 +54,9 @@
     var origin: Side?
     var winner: Attempt?
     var flight = FirstFlight()
-    var body: RequestBody?
+    var body: FramedBody?
+    /// The body of a chunked response.
+    var responseBody: FramedBody?
     /// The response that waits for the check.
     var held: HeldResponse?
     var trust = Trust.unknown
@@ -88,7 +90,7 @@
       if case .request(let head) = kind {
         flight.append(ByteBuffer(bytes: head.forwarded()))
         flight.settle()
-        body = RequestBody(head)
+        body = FramedBody(head.body, dropping: head.dropped)
         held = HeldResponse()
       }
       if bytes.readableBytes > 0 { clientSent(bytes) }

@@ -90,13 +90,16 @@
         say(refusal.response)
         advance()
       } catch {
-        // Ignore all further bytes.
-        state = .closing
-        late?.cancel()
-        bytes.clear()
-        let last = (error as? Refusal)?.response ?? (error as? SOCKS.Refusal)?.message ?? []
-        TunnelNetwork.end(channel, saying: last)
+        finish(saying: (error as? Refusal)?.response ?? (error as? SOCKS.Refusal)?.message ?? [])
       }
+    }
+
+    /// Ignores all further bytes.
+    private func finish(saying last: [UInt8]) {
+      state = .closing
+      late?.cancel()
+      bytes.clear()
+      TunnelNetwork.end(channel, saying: last)
     }
 
     private func say(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
@@ -133,6 +136,7 @@
       if let refusal = server.refusal(of: head.authority, way) { throw refusal }
       guard head.path != nil else { return begin(.tunnel(isSOCKS: false), head.authority, way) }
       guard case .rules = way else { throw Refusal.forbidden("a route is for CONNECT") }
+      guard head.hopsLeft != 0 else { return finish(saying: head.finalResponse) }
       begin(.request(head), head.authority, way)
     }
   }

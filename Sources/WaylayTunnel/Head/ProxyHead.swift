@@ -23,6 +23,8 @@
     /// In order, verbatim.
     let fields: HTTPFields
     let body: Body
+    /// How often a TRACE or OPTIONS may still be forwarded (RFC 9110, section 7.6.2); `nil` for no limit.
+    let hopsLeft: UInt64?
 
     /// Parses a head, including the empty line at its end.
     init(_ bytes: some Collection<UInt8>) throws(Refusal) {
@@ -35,6 +37,11 @@
       guard version == "HTTP/1.1" || version == "HTTP/1.0" else { throw .malformed("the version is not HTTP/1.1") }
       fields = try Self.fields(lines)
       body = try Self.body(fields, version)
+      let limits = method == .trace || method == .options ? fields[values: .maxForwards] : []
+      guard limits.count < 2, limits.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isASCIIDigit) }) else {
+        throw .malformed("Max-Forwards is not one number")
+      }
+      hopsLeft = limits.first.map { UInt64($0) ?? .max }
       let text = String(decoding: words[1], as: UTF8.self)
       guard method != .connect else {
         guard body == .length(0) else { throw .malformed("a CONNECT has no body") }
@@ -118,22 +125,45 @@
 
     /// The head for the origin: `Host` from the target, without the fields for the proxy, one request per connection.
     func forwarded() -> [UInt8] {
-      var head = Array("\(method) \(path ?? "/") \(version)\r\nHost: \(written)\r\n".utf8) + forwarded(fields)
+      var head = Array("\(method) \(path ?? "/") \(version)\r\nHost: \(written)\r\n".utf8)
+      head += fields.lines(without: dropped.union(hopsLeft == nil ? [] : ["max-forwards"]))
+      if let hopsLeft { head += "Max-Forwards: \(max(hopsLeft, 1) - 1)\r\n".utf8 }
+      head += HTTPFields.via(version)
       switch body {
       case .chunked: head += "Transfer-Encoding: chunked\r\n".utf8
       case .length(let count) where fields[.contentLength] != nil: head += "Content-Length: \(count)\r\n".utf8
       case .length: break
       }
-      return head + Array("Connection: close\r\n\r\n".utf8)
+      let takesTrailers = fields[values: .te].contains { $0.lowercased().contains("trailers") }
+      return head
+        + Array("\(takesTrailers ? "TE: trailers\r\nConnection: TE, close" : "Connection: close")\r\n\r\n".utf8)
     }
 
-    /// The lines of fields of the head, or of trailers.
-    func forwarded(_ fields: HTTPFields) -> [UInt8] {
-      fields.lines(without: Self.replaced.union(self.fields.ofConnection))
+    /// The names of fields that are not forwarded, of the head and of trailers.
+    var dropped: Set<String> { Self.replaced.union(fields.ofConnection) }
+
+    /// The tunnel's own response to a request that must not be forwarded any more: it is the last recipient. A TRACE
+    /// gets back what came, without secrets (RFC 9110, section 9.3.8).
+    var finalResponse: [UInt8] {
+      var body: [UInt8] = []
+      if method == "TRACE" {
+        body = Array("TRACE http://\(written)\(path ?? "") \(version)\r\n".utf8)
+        body += fields.lines(without: ["authorization", "cookie"]) + [13, 10]
+      }
+      let type = body.isEmpty ? "" : "Content-Type: message/http\r\n"
+      let head = "HTTP/1.1 200 OK\r\n\(type)Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+      return Array(head.utf8) + body
     }
   }
 
+  extension HTTPField.Name {
+    static let maxForwards = Self("Max-Forwards")!
+  }
+
   extension HTTPFields {
+    /// The line by which the tunnel names itself in a message of that version (RFC 9110, section 7.6.3).
+    static func via(_ version: String) -> [UInt8] { Array("Via: \(version.dropFirst(5)) waylay\r\n".utf8) }
+
     /// The names of the fields that concern one connection (RFC 9110, section 7.6.1): those that `Connection` lists, and
     /// those known to.
     var ofConnection: Set<String> {

@@ -20,7 +20,12 @@
     /// The maximum size of a head.
     private static let limit = 64 << 10
 
+    /// The final head for the client, once it is complete.
+    private(set) var head = ByteBuffer()
+    /// What follows the heads.
     var bytes = ByteBuffer()
+    /// The body, where it is chunked: its trailers have no fields of the connection either.
+    private(set) var body: FramedBody?
 
     /// Appends bytes; returns the interim heads, and the final head once it is complete. The heads are without the fields
     /// of the origin's connection; the final one says that the client's connection ends too. Throws for a malformed head.
@@ -38,12 +43,14 @@
         let fields = try ProxyHead.fields(lines.dropFirst())
         // The framing stays, since the body does.
         let dropped = fields.ofConnection.subtracting(["content-length", "transfer-encoding"])
-        let head = lines[0] + [13, 10] + fields.lines(without: dropped)
+        let version = String(decoding: words[0], as: UTF8.self)
+        let head = lines[0] + [13, 10] + fields.lines(without: dropped) + HTTPFields.via(version)
         bytes.moveReaderIndex(to: end)
         guard code < 200 else {
-          let body = bytes
-          bytes = ByteBuffer(bytes: head + Array("Connection: close\r\n\r\n".utf8))
-          bytes.writeImmutableBuffer(body)
+          if fields[values: .transferEncoding].map({ $0.lowercased() }) == ["chunked"] {
+            body = FramedBody(.chunked, dropping: fields.ofConnection.union(["content-length", "transfer-encoding"]))
+          }
+          self.head.writeBytes(head + Array("Connection: close\r\n\r\n".utf8))
           return (interim, (.init(code: code), fields))
         }
         interim.writeBytes(head + [13, 10])

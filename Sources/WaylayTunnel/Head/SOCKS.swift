@@ -60,14 +60,16 @@
     }
   }
 
-  /// The body of a request: finds its end, and rewrites its framing (RFC 9112, section 7.1).
-  struct RequestBody {
+  /// The body of a message: finds its end, and rewrites its framing (RFC 9112, section 7.1).
+  struct FramedBody {
     private enum State { case content, contentEnd, size, trailers, over }
 
     /// The maximum length of a line of framing, and of all trailer fields.
     private static let limit = 16 << 10
 
-    private let head: ProxyHead
+    private let framing: ProxyHead.Body
+    /// The names of trailer fields that are not forwarded.
+    private let dropped: Set<String>
     private var state = State.size
     /// What is left of the content, or of a chunk.
     private var count: UInt64 = 0
@@ -76,9 +78,9 @@
 
     var isOver: Bool { state == .over }
 
-    init(_ head: ProxyHead) {
-      self.head = head
-      if case .length(let count) = head.body { (state, self.count) = (count == 0 ? .over : .content, count) }
+    init(_ framing: ProxyHead.Body, dropping dropped: Set<String>) {
+      (self.framing, self.dropped) = (framing, dropped)
+      if case .length(let count) = framing { (state, self.count) = (count == 0 ? .over : .content, count) }
     }
 
     /// Removes the bytes that belong to the body, and returns what is forwarded; `nil` for invalid chunked coding. Chunk
@@ -90,7 +92,7 @@
           let piece = bytes.readSlice(length: Int(min(count, UInt64(bytes.readableBytes)))) ?? ByteBuffer()
           count -= UInt64(piece.readableBytes)
           passed.writeImmutableBuffer(piece)
-          if count == 0 { state = head.body == .chunked ? .contentEnd : .over }
+          if count == 0 { state = framing == .chunked ? .contentEnd : .over }
           continue
         }
         guard let byte = bytes.readInteger(as: UInt8.self), line.count < Self.limit else { return nil }
@@ -118,7 +120,7 @@
       case .trailers:
         trailers += line.count
         guard trailers < Self.limit, let field = try? ProxyHead.fields([Array(line)]) else { return false }
-        passed.writeBytes(head.forwarded(field))
+        passed.writeBytes(field.lines(without: dropped))
         return true
       default: return false
       }

@@ -83,8 +83,7 @@
       private static let buffers = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16 << 10, maximum: 256 << 10)
     #endif
 
-    /// Maps a connect error. A lack of this machine is not the address's fault; that its family is off concerns the
-    /// address alone (`EADDRNOTAVAIL`, as for an IPv6 address where IPv6 is off).
+    /// Maps a connect error. A lack of this machine is not the address's fault.
     static func error(_ error: any Error, at address: String) -> TransportError {
       if error is ChannelError || error is CancellationError {
         return .unsent(.timedOut, "it was not connected in time", address)
@@ -98,12 +97,9 @@
           return .unsent(.cannotConnectToHost, "\(error)", address)
         }
       #endif
-      switch number {
-      case .EMFILE, .ENFILE, .ENOMEM, .ENOBUFS:
-        return .unsent(.resourceUnavailable, "this machine has no descriptor or memory left", address)
-      default:
-        return .unsent(.cannotConnectToHost, "it cannot be reached", address, POSIXError(number))
-      }
+      return TransportError.isLocal(number, dialing: address)
+        ? .unsent(.resourceUnavailable, "this machine has no descriptor, port or memory left", address)
+        : .unsent(.cannotConnectToHost, "it cannot be reached", address, POSIXError(number))
     }
   }
 

@@ -25,8 +25,8 @@
       let text = String(decoding: head.forwarded(), as: UTF8.self)
       #expect(
         text == """
-          POST /?x=1 HTTP/1.1\r\nHost: API.test:8080\r\nAccept: a\r\nAccept: b\r\nContent-Length: 5\r\n\
-          Connection: close\r\n\r\n
+          POST /?x=1 HTTP/1.1\r\nHost: API.test:8080\r\nAccept: a\r\nAccept: b\r\nVia: 1.1 waylay\r\n\
+          Content-Length: 5\r\nConnection: close\r\n\r\n
           """)
     }
 
@@ -44,8 +44,8 @@
 
     /// What is forwarded of a chunked body, and what is left of the bytes; `nil` for an invalid one.
     private func forwarded(_ bytes: [UInt8], size: Int, fields: String = "") throws -> (passed: String, left: String)? {
-      var body = RequestBody(
-        try head("POST http://a.test/ HTTP/1.1\r\n\(fields)Transfer-Encoding: chunked\r\n\r\n"))
+      let head = try head("POST http://a.test/ HTTP/1.1\r\n\(fields)Transfer-Encoding: chunked\r\n\r\n")
+      var body = FramedBody(head.body, dropping: head.dropped)
       var (passed, left) = (ByteBuffer(), ByteBuffer())
       for index in stride(from: 0, to: bytes.count, by: size) {
         var piece = ByteBuffer(bytes: bytes[index..<min(bytes.count, index + size)])
@@ -71,6 +71,25 @@
         "5;a\u{0}\r\n", "5;a\rb\r\n", "0\r\nA: b\n\r\n", ";a\r\n", "0\r\nA: b\rc\r\n\r\n",
         "1;" + String(repeating: "a", count: 20_000), "0\r\n" + String(repeating: "A: \(1 << 40)\r\n", count: 2000),
       ] { #expect(try forwarded(Array(wrong.utf8), size: 7) == nil, "\(wrong.prefix(20))") }
+    }
+
+    @Test("a tunnel names itself behind others, and counts down how far TRACE and OPTIONS go")
+    func intermediary() throws {
+      func forwarded(_ method: String, _ fields: String) throws -> String {
+        String(decoding: try head("\(method) http://a.test/ HTTP/1.0\r\n\(fields)\r\n").forwarded(), as: UTF8.self)
+      }
+      #expect(try forwarded("GET", "Via: 1.1 first\r\n").contains("\r\nVia: 1.1 first\r\nVia: 1.0 waylay\r\n"))
+      for (value, left) in [("1", "0"), ("007", "6"), ("99999999999999999999", "18446744073709551614")] {
+        for method in ["TRACE", "OPTIONS"] {
+          let text = try forwarded(method, "max-forwards: \(value)\r\n")
+          #expect(text.contains("\r\nMax-Forwards: \(left)\r\n") && !text.contains("max-forwards"), "\(text)")
+        }
+        #expect(try forwarded("GET", "Max-Forwards: \(value)\r\n").contains("\r\nMax-Forwards: \(value)\r\n"))
+      }
+      for value in ["", "-1", "1.5", "1, 2", "x", "1\r\nMax-Forwards: 2"] {
+        #expect(throws: Refusal.self) { try forwarded("TRACE", "Max-Forwards: \(value)\r\n") }
+      }
+      #expect(try forwarded("GET", "TE: gzip, trailers\r\n").contains("\r\nTE: trailers\r\nConnection: TE, close\r\n"))
     }
 
     @Test("OPTIONS of the origin itself, and of a path")
@@ -180,10 +199,10 @@
         _ = try? read(&rest)
       }
       if let head = try? ProxyHead(Array("PUT http://a/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)) {
-        var (body, rest) = (RequestBody(head), ByteBuffer(bytes: bytes))
+        var (body, rest) = (FramedBody(head.body, dropping: head.dropped), ByteBuffer(bytes: bytes))
         // What is forwarded is a body of one reading, too.
         if let passed = body.take(&rest), body.isOver {
-          var (again, copy) = (RequestBody(head), passed)
+          var (again, copy) = (FramedBody(head.body, dropping: head.dropped), passed)
           #expect(again.take(&copy) == passed && again.isOver && copy.readableBytes == 0, "\(String(buffer: passed))")
         }
       }

@@ -64,12 +64,14 @@
         let client = try await RawClient.connect(
           port: rig.tunnel.port ?? 0,
           "GET http://api.test:\(origin.port)/ HTTP/1.1\r\n\(rig.credentials())\r\n")
-        let text = await client.until("100 Continue\r\n\r\n")
-        #expect(text == "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+        let text = await client.until("100 Continue\r\n\(via)\r\n")
+        #expect(text == "HTTP/1.1 103 Early Hints\r\n\(via)\r\nHTTP/1.1 100 Continue\r\n\(via)\r\n")
         client.close()
       }
       await origin.stop()
     }
+
+    private let via = "Via: 1.1 waylay\r\n"
 
     /// Has a client send bytes to an origin that answers with bytes; returns what the client got.
     private func exchange(
@@ -104,8 +106,8 @@
             { "GET http://api.test:\($1)/ HTTP/1.1\r\n\($0)\r\n" }, .init(pieces, end: .close), policy: policy)
           #expect(
             text
-              == "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 Fine\r\nX-End: caf\u{E9}\r\nContent-Length: 2\r\n"
-              + "Connection: close\r\n\r\nok")
+              == "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\(via)\r\nHTTP/1.1 200 Fine\r\nX-End: caf\u{E9}\r\n"
+              + "Content-Length: 2\r\n\(via)Connection: close\r\n\r\nok")
           guard Sizes.isWhole else { break }
         }
       }
@@ -115,6 +117,39 @@
       var policy = HostRewriter.Policy.require
       policy.responseCheck = .field("X-End", equals: "caf\u{E9}")
       return policy
+    }
+
+    @Test("of a chunked response's trailers the client gets those that are not the connection's, in whatever pieces")
+    func responseTrailers() async throws {
+      let head = "HTTP/1.1 200 OK\r\nConnection: x-hop\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+      let body = "3;x=y\r\nabc\r\n0\r\nX-Sum: 6\r\nX-Hop: 1\r\nProxy-Status: a\r\nContent-Length: 9\r\n\r\nmore"
+      for size in [1, 7, 1000] {
+        let bytes = Array((head + body).utf8)
+        let pieces = stride(from: 0, to: bytes.count, by: size).map { Data(bytes[$0..<min(bytes.count, $0 + size)]) }
+        let text = try await exchange(
+          { "GET http://api.test:\($1)/ HTTP/1.1\r\n\($0)\r\n" }, .init(pieces, end: .close))
+        #expect(
+          text
+            == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\(via)Connection: close\r\n\r\n"
+            + "3\r\nabc\r\n0\r\nX-Sum: 6\r\n\r\n")
+        guard Sizes.isWhole else { break }
+      }
+    }
+
+    @Test("a request that may not go further is answered here, without its secrets", arguments: ["TRACE", "OPTIONS"])
+    func lastHop(_ method: String) async throws {
+      try await TunnelRig.with(isSecure: false) { rig in
+        let place = "http://api.test:\(rig.lab.port)/a"
+        let client = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0,
+          "\(method) \(place) HTTP/1.1\r\n\(rig.credentials())Cookie: a=b\r\nX-A: 1\r\nMax-Forwards: 0\r\n\r\n")
+        let text = await client.rest()
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(text)")
+        #expect(
+          text.hasSuffix(
+            method == "TRACE" ? "\r\n\r\nTRACE \(place) HTTP/1.1\r\nX-A: 1\r\nMax-Forwards: 0\r\n\r\n" : "\r\n\r\n"))
+        #expect(rig.lab.good.requests.isEmpty && !text.contains("a=b"))
+      }
     }
 
     @Test("a client that keeps connections has its second request answered, and one sent early harms no response")

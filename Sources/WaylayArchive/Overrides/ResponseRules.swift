@@ -6,13 +6,13 @@ public import HTTPTypes
 /// ```swift
 /// configuration.lifetimes = [
 ///   .lifetime(.seconds(3600), for: .host("api.example.com").path("/catalog/**")),           // where the server says nothing
-///   .lifetime(.seconds(86_400), type: "image/*", overridingServer: true),                    // whatever it says
+///   .lifetime(.seconds(86_400), type: "image/*", overridingServer: true),                    // also where it does
 /// ]
 /// ```
 ///
 /// The first rule that returns a lifetime for a response wins. A rule that overrides the server also makes a response
-/// storable that the server rules out; `must-revalidate` and related directives then no longer apply. Rules apply when
-/// a response is stored or freshened, not when it is read.
+/// storable that the server rules out, unless by `no-store`; `must-revalidate` and related directives then no longer
+/// apply. Rules apply when a response is stored or freshened, not when it is read.
 public struct LifetimeRule: Sendable {
   /// Whether the rule also applies to a response that states its own lifetime.
   public let overridesServer: Bool

@@ -94,7 +94,7 @@ extension ArchivePolicy {
     if !isServed, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
     outcome.updates.append(.init(index: index, record: fresh))
     let isForbidden = fresh.directives.isNoStore && !fresh.directives.isMustUnderstand
-    if isForbidden, fresh.lifetimeSource != .forced { outcome.removals.append(index) }
+    if isForbidden { outcome.removals.append(index) }
   }
 
   /// Handles a 304 to the client's own conditions: passes it on, and freshens the stored responses it identifies.

@@ -156,12 +156,20 @@ extension ArchivePolicy {
       var outcome = ResponseOutcome(.network, reason)
       // The origin has replaced the stored responses by an unstorable one: invalidate them.
       if method == .get,
-        (200..<400).contains(response.status) && response.status != 206 || [404, 410].contains(response.status)
+        (200..<400).contains(response.status) && response.status != 206 || response.status == 410
       {
         outcome.updates = matching(request, records, method).map { .init(index: $0, record: records[$0].invalidated()) }
       }
       return outcome
-    case .store(let record): return keep(record, request, records)
+    case .store(let record):
+      let isBelated =
+        response.status >= 400 && response.status != 410
+        && ![.maxAge, .expires, .forced].contains(record.lifetimeSource)
+      if isBelated, matching(request, records, method).contains(where: { records[$0].status < 400 }) {
+        // Offline, the page is worth more than an error for which the origin has named no lifetime.
+        return ResponseOutcome(.network, ArchiveReason(.status, "\(response.status)"))
+      }
+      return keep(record, request, records)
     }
   }
 

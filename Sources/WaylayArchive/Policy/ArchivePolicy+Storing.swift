@@ -43,16 +43,14 @@ extension ArchivePolicy {
     guard !StatusRules.unstorable.contains(status) else { return ArchiveReason(.status, "\(status)") }
     let isForced = if case .forced = options.lifetime { status < 500 } else { false }
     if request.directives.isNoStore { return ArchiveReason(.noStore, "request no-store") }
-    if !isForced {
-      if directives.isMustUnderstand {
-        // Section 5.2.2.3: a cache that understands the status ignores `no-store`.
-        guard StatusRules.isUnderstood(status) else { return ArchiveReason(.status, "must-understand") }
-      } else if directives.isNoStore {
-        return ArchiveReason(.noStore, "no-store")
-      }
-      if makesItsUser(response, directives, request) {
-        return ArchiveReason(.privateResponse, "private and Set-Cookie")
-      }
+    if directives.isMustUnderstand {
+      // Section 5.2.2.3: a cache that understands the status ignores `no-store`.
+      guard StatusRules.isUnderstood(status) else { return ArchiveReason(.status, "must-understand") }
+    } else if directives.isNoStore {
+      return ArchiveReason(.noStore, "no-store")
+    }
+    if !isForced, makesItsUser(response, directives, request) {
+      return ArchiveReason(.privateResponse, "private and Set-Cookie")
     }
     let isExplicit = directives.maxAge != .absent || response.fields.contains(.expires)
     if method == .post, !isExplicit || !isContentLocation(of: response, sameAs: request) {

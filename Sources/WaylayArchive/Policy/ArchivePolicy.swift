@@ -59,9 +59,9 @@ extension ArchivePolicy {
   }
 
   /// Whether a request has a body that its key does not cover: requests with different bodies then share a key, so the
-  /// archive neither serves nor stores their responses.
+  /// archive neither serves nor stores their responses. What is stored for a `POST` is a representation of its URL.
   static func hasUncoveredBody(_ request: CacheRequest, _ options: CacheOptions) -> Bool {
-    request.hasBody && !options.isKeyedByBody
+    request.hasBody && !options.isKeyedByBody && options.method(of: request) != .post
   }
 
   /// The constraints of the mode and the cache policy, before any stored response is considered.

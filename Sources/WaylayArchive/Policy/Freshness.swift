@@ -74,6 +74,6 @@ enum LifetimeSource: String, Sendable, CustomStringConvertible {
 enum LifetimeOverride: Hashable, Sendable {
   /// Seconds for a response without an explicit lifetime, instead of the heuristic of RFC 9111, section 4.2.2.
   case absent(Int64)
-  /// Seconds that override the response, including `no-store`, `no-cache`, `private` and `must-revalidate`.
+  /// Seconds that override the response, including `no-cache`, `private` and `must-revalidate`.
   case forced(Int64)
 }

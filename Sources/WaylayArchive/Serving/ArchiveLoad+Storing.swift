@@ -150,7 +150,9 @@ extension ArchiveLoad {
     _ response: InterceptedResponse, as record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) async -> (InterceptedResponse, Refusal?) {
     if let data = response.body.inMemory {
-      let refusal = await keep(data, as: record, placement)
+      let refusal =
+        response.isBodyCut
+        ? refuse("its content coding says that the body is cut off") : await keep(data, as: record, placement)
       flight?.settle(.stored)
       return (response, refusal)
     }
@@ -165,7 +167,7 @@ extension ArchiveLoad {
     guard let body = shared.body() else { return (response, nil) }
     share(shared, record, flight)
     finish(shared, sink, placement, flight) { bytes, isComplete in
-      if isComplete {
+      if isComplete, !response.isBodyCut {
         guard let complete = record.completed(bodyLength: bytes) else {
           refuse("the length of the body differs from its head")
           return nil

@@ -190,11 +190,39 @@ struct StorageTests {
     #expect(absent.load(nil).reason.lifetime == 1)
     var forced = PolicyCache()
     forced.options.lifetime = .forced(100)
-    forced.load(.init(fields: [.cacheControl: "no-store, no-cache, private, must-revalidate, max-age=0"]))
+    forced.load(.init(fields: [.cacheControl: "no-cache, private, must-revalidate, max-age=0"]))
     #expect(forced.load(nil).reason.lifetimeSource == .forced)
     #expect(forced.load(nil).isFromArchive)
     forced.load(.init(status: 500), url: "http://example.com/error")
+    forced.load(.init(fields: [.cacheControl: "no-store"]), url: "http://example.com/error")
     #expect(forced.records("http://example.com/error").isEmpty)
+    // Nor does it stay when the origin says so later.
+    let url = "http://example.com/b"
+    forced.load(.init(fields: [.eTag: "\"1\""]), url: url)
+    forced.wait(1000)
+    forced.load(.init(status: 304, fields: [.eTag: "\"1\"", .cacheControl: "no-store"]), url: url)
+    #expect(forced.records(url).isEmpty)
+  }
+
+  @Test(
+    "An error without a lifetime of its own is passed on, and the page is kept; one that names a lifetime replaces it",
+    arguments: [400, 403, 404, 405, 410, 414, 501])
+  func belatedError(status: Int) {
+    let isPageKept = status != 410
+    let kinds: [(fields: HTTPFields, isPageKept: Bool)] = [
+      ([:], isPageKept), ([.cacheControl: "no-cache"], isPageKept), ([.cacheControl: "public"], isPageKept),
+      ([.cacheControl: "max-age=9"], false),
+    ]
+    for (fields, isPageKept) in kinds {
+      var cache = PolicyCache()
+      cache.load(.init(fields: [.cacheControl: "max-age=10"], body: "page"))
+      cache.wait(20)
+      let reply = PolicyCache.Reply(status: status, fields: fields, body: "error")
+      #expect(cache.load(reply).status == status)
+      // Online it is asked for again; offline it is there.
+      #expect(cache.load(reply).isFromArchive == false || !isPageKept)
+      #expect((cache.load(nil).body == "page") == isPageKept, "\(fields)")
+    }
   }
 
   @Test("Warning is neither written nor taken away (RFC 9111, 5.5)")

@@ -219,6 +219,48 @@ struct ServingTests {
     }
   }
 
+  @Test("the response to a POST with a body that is a representation of its URL answers a later GET, never a POST")
+  func posted() async throws {
+    try await withSite { (site: Site) async throws in
+      let fields = [("Cache-Control", "max-age=100")]
+      site.origin.reply(to: "/a", with: numbered(fields + [("Content-Location", "/a")]))
+      site.origin.reply(to: "/b", with: numbered(fields + [("Content-Location", "/a")]))
+      for (path, isStored) in [("/a", true), ("/b", false)] {
+        let post = site.request(path, method: "POST") { $0.httpBody = Data("x=1".utf8) }
+        #expect(try await site.load(post).text == "body 1")
+        #expect(try await site.get(path).text == (isStored ? "body 1" : "body 2"))
+        #expect(try await site.load(post).text == (isStored ? "body 2" : "body 3"))
+        #expect(try await site.get(path).text == (isStored ? "body 2" : "body 4"))
+      }
+    }
+  }
+
+  @Test(
+    "a coded body that only the end of its connection ends is stored when its coding has ended, and given in any case",
+    .enabled(if: Platform.isLinux, "CurlTransport is there on Linux alone"),
+    arguments: [("gzip", Deflate.Format.gzip), ("X-GZip", .gzip), ("deflate", .zlib), ("deflate", .raw)],
+    [100, 300_000])
+  func unframed(coding: (String, Deflate.Format), count: Int) async throws {
+    var random = SplitMix(state: 1)
+    let plain = Data((0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+    let coded = try #require(Deflate.compressed(plain, as: coding.1))
+    let head = "Cache-Control: max-age=100\r\nContent-Encoding: \(coding.0)\r\nConnection: close"
+    for missing in [0, 1, 40] {
+      try await withSite { (site: Site) async throws in
+        site.origin.reply(to: "/a") { _ in
+          Reply(200, [], .raw(Data("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n".utf8) + coded.dropLast(missing))).with {
+            $0.hangsUp = true
+          }
+        }
+        for way in [Way.async, .direct] {
+          let body = try await site.get("/a", by: way).body
+          #expect(missing == 0 ? body == plain : plain.starts(with: body) && body.count >= count - 100)
+        }
+        #expect(site.seen("/a").count == (missing == 0 ? 1 : 2), "\(missing) bytes are missing")
+      }
+    }
+  }
+
   @Test("an answer that says no-store is not stored")
   func noStore() async throws {
     try await withSite { (site: Site) async throws in

@@ -12,6 +12,11 @@ extension MockInterceptor {
     StubHandle(mock: self, entries: add(try stubs()))
   }
 
+  /// Adds a list of stubs, with a handle for each.
+  package func handles(of stubs: [Stub]) -> [StubHandle] {
+    add(stubs).map { StubHandle(mock: self, entries: [$0]) }
+  }
+
   /// Removes all stubs. Requests that have already been matched are still answered.
   public func removeAll() {
     state.withLock { state in

@@ -35,6 +35,8 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
     package let phase: TransportError.Phase
     let message: String
     var code: ErrorCode<TransportError>?
+    /// The name of the fault, if one has this failure.
+    package var fault: String?
 
     package init(
       urlErrorCode: URLError.Code, phase: TransportError.Phase, message: String, code: ErrorCode<TransportError>? = nil
@@ -78,7 +80,7 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
   public let description: String
   package let stage: Stage
   /// `nil` for a fault that only stalls.
-  package let failure: Failure?
+  package private(set) var failure: Failure?
   /// Whether the head announces more bytes than arrive.
   package private(set) var promisesMore = false
 
@@ -90,6 +92,7 @@ public struct NetworkFault: Sendable, CustomStringConvertible {
     description = name
     stage = bytes.map(Stage.body) ?? .head
     failure = Failure(urlErrorCode: urlErrorCode, phase: phase, message: message, code: code)
+    failure?.fault = name
   }
 
   private init(stalledAfter bytes: Int) {
@@ -198,6 +201,28 @@ extension NetworkFault {
 
   /// The body arrives completely, and the server keeps the connection open, as for pushed events.
   public static let stalledAtEnd = stalled(afterBytes: .max)
+}
+
+extension NetworkFault {
+  /// The fault with a ``description``; `nil` if there is none.
+  package static func named(_ name: String) -> NetworkFault? {
+    let plain = [
+      offline, hostNotFound, nameLookupFailed, connectionRefused, connectTimedOut, timedOut, connectionReset,
+      emptyResponse, malformedResponse,
+    ]
+    if let fault = plain.first(where: { $0.description == name }) { return fault }
+    let parts = name.dropLast().split(separator: "(", maxSplits: 1)
+    guard name.hasSuffix(")"), parts.count == 2 else { return nil }
+    if parts[0] == "tls" { return .tls(OpenEnum(String(parts[1]))) }
+    guard parts[1].hasPrefix("afterBytes: "), let bytes = Int64(decimal: parts[1].dropFirst(12)) else { return nil }
+    switch parts[0] {
+    case "connectionReset": return .connectionReset(afterBytes: Int(bytes))
+    case "truncated": return .truncated(afterBytes: Int(bytes))
+    case "malformedChunk": return .malformedChunk(afterBytes: Int(bytes))
+    case "stalled": return .stalled(afterBytes: Int(bytes))
+    default: return nil
+    }
+  }
 }
 
 extension InterceptedRequest {

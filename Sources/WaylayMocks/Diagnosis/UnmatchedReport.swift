@@ -38,6 +38,21 @@ extension MockInterceptor {
     return parts.joined(separator: "\n")
   }
 
+  /// The stub that would answer a request, or the report of why none does. Nothing is counted.
+  package func explanation(of request: InterceptedRequest, body: Data) -> String {
+    let facts = RequestFacts(request, body: body)
+    let entries = layers.flatMap { layer in
+      layer.state.withLock { state in
+        state.index.entries(for: facts).filter { $0.uses < $0.stub.life.maximum ?? .max }
+      }
+    }
+    var parameters: [String: String] = [:]
+    let stub = entries.first { $0.stub.pattern.matches(facts, &parameters) }?.stub
+    return reporting {
+      stub.map { "The stub \($0) [\($0.location)] answers." } ?? unmatchedReport(facts, [], redirectedBy: nil)
+    }
+  }
+
   /// The closest stubs, the nearest first; among equally close ones, the newest first.
   ///
   /// Computing all differences is slow, so it is done only for stubs whose method and URL are close enough.

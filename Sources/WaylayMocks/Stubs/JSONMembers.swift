@@ -1,0 +1,36 @@
+/// Why a message or a stub in JSON was refused.
+package struct JSONRefusal: Error {
+  package let code: String
+  package let message: String
+
+  package init(_ code: String, _ message: String) { (self.code, self.message) = (code, message) }
+}
+
+/// Reads the members of a JSON object, and refuses those that nothing has read.
+package struct JSONMembers {
+  private let code: String
+  private var left: [String: JSONValue]
+
+  /// - Parameter code: The code of refusals for values of a wrong kind.
+  package init(_ json: JSONValue, refusing code: String) throws(JSONRefusal) {
+    guard let left = json.object else { throw JSONRefusal(code, "\(Excerpt.of(json.description)) is no object.") }
+    (self.code, self.left) = (code, left)
+  }
+
+  /// The value of a member, as `read` has it; `nil` without the member.
+  package mutating func take<Value>(
+    _ name: String, _ read: (JSONValue) throws(JSONRefusal) -> Value?
+  ) throws(JSONRefusal) -> Value? {
+    guard let json = left.removeValue(forKey: name) else { return nil }
+    guard let value = try read(json) else {
+      throw JSONRefusal(code, "The value of \"\(name)\" makes no sense: \(Excerpt.of(json.description))")
+    }
+    return value
+  }
+
+  /// Refuses members that are left.
+  package func end() throws(JSONRefusal) {
+    guard let name = left.keys.min() else { return }
+    throw JSONRefusal("unknownMember", "There is no member \"\(Excerpt.of(name))\" here.")
+  }
+}

@@ -1,0 +1,241 @@
+import Foundation
+
+// The JSON form of stubs (Internals/RemoteDoor.md): of the remote door, `waylay har to-stubs --json`, and files.
+
+extension Stub {
+  package init(json: JSONValue) throws(JSONRefusal) {
+    var members = try JSONMembers(json, refusing: "badStub")
+    let place = try members.take("place") { $0.string } ?? "a stub in JSON"
+    let method = try members.take("method") { $0.string.map { HTTPRequest.Method.named($0) } }
+    guard let url = try members.take("url", URLPattern.make) else {
+      throw JSONRefusal("badStub", "The stub has no member \"url\": write a pattern such as \"/users/:id\".")
+    }
+    var responses: [MockResponse] = []
+    for response in try members.take("responses", { $0.array }) ?? [] {
+      responses.append(try MockResponse(json: response))
+    }
+    var stub = Stub(RequestPattern(method, url), responses: responses, at: MockSourceLocation(place: place))
+    for item in try members.take("query", { $0.members }) ?? [] {
+      stub = stub.where(item.value.bool == true ? .query(item.name) : .query(item.name, item.value.string))
+    }
+    for item in try members.take("fields", { $0.members }) ?? [] {
+      stub = stub.where(item.value.string.map { .field(item.name, $0) } ?? .field(item.name))
+    }
+    if let body = try members.take("body", BodyMatcher.make) { stub = stub.where(.body(body)) }
+    if let times = try members.take("times", Self.times) { stub = stub.times(times) }
+    if try members.take("optional", { $0.bool }) == true { stub = stub.optional }
+    if try members.take("required", { $0.bool }) == true { stub = stub.required }
+    if try members.take("cycling", { $0.bool }) == true { stub = stub.cycling }
+    if let priority = try members.take("priority", { $0.int }) { stub = stub.priority(priority) }
+    try members.end()
+    if let problem = stub.problems.first { throw JSONRefusal("badStub", problem.message) }
+    self = stub
+  }
+
+  private static func times(_ json: JSONValue) -> ClosedRange<Int>? {
+    guard let first = json.int ?? json[0]?.int, let last = json.int ?? json[1]?.int, first <= last else { return nil }
+    return first...last
+  }
+
+  /// The stub in JSON.
+  ///
+  /// - Throws: `MockError.notPortable` for what no other process can be given, such as a closure.
+  package func json() throws(MockError) -> JSONValue {
+    if let problem = problems.first { throw problem }
+    guard let listed else { throw notPortable("the closure that computes its response") }
+    var members = [JSONValue.Member(name: "url", value: pattern.url.json)]
+    func add(_ name: String, _ value: JSONValue?) {
+      if let value { members.append(JSONValue.Member(name: name, value: value)) }
+    }
+    add("method", pattern.method?.jsonValue)
+    var (query, fields): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
+    for condition in pattern.conditions {
+      switch condition.kind {
+      case .query(let items) where !items.isExact && items.expectations.allSatisfy({ $0.values.count == 1 }):
+        query += items.expectations.map { JSONValue.Member(name: $0.name, value: $0.values[0].json) }
+      case .hasQuery(let name): query.append(JSONValue.Member(name: name, value: true))
+      case .field(let name, let value):
+        fields.append(JSONValue.Member(name: name, value: value.map { $0.jsonValue } ?? true))
+      case .body(let matcher) where matcher.json != nil && !members.contains { $0.name == "body" }:
+        add("body", matcher.json)
+      default: throw notPortable("the condition \"\(condition)\"")
+      }
+    }
+    if !query.isEmpty { add("query", JSONValue(.object(query))) }
+    if !fields.isEmpty { add("fields", JSONValue(.object(fields))) }
+    var responses: [JSONValue] = []
+    for response in listed {
+      guard let json = try response.json() else { throw notPortable("the response \"\(response)\"") }
+      responses.append(json)
+    }
+    add("responses", responses.jsonValue)
+    if let least = life.minimum, let most = life.maximum { add("times", [least, most].jsonValue) }
+    if let requirement { add(requirement == .optional ? "optional" : "required", true) }
+    if life.cycles { add("cycling", true) }
+    if life.priority != 0 { add("priority", life.priority.jsonValue) }
+    add("place", location.description.jsonValue)
+    return JSONValue(.object(members))
+  }
+
+  private func notPortable(_ part: String) -> MockError {
+    MockError(
+      .notPortable,
+      """
+      \(self) cannot be given to another process because of \(part): write it with conditions and responses that are \
+      values, or make the stub in the app.
+      """, location: location)
+  }
+}
+
+extension MockSourceLocation {
+  /// A place outside this process.
+  init(place: String) {
+    self.init(fileID: "remote", filePath: "remote", line: 1, column: 1)
+    test = place
+  }
+}
+
+extension URLPattern {
+  package static func make(_ json: JSONValue) -> URLPattern? {
+    if let text = json.string { return text == "*" ? .any : URLPattern(text) }
+    if let pattern = json["regex"]?.string { return .regex(pattern) }
+    return json["literal"]?.string.flatMap { URL(string: $0) }?.urlPattern
+  }
+
+  package var json: JSONValue {
+    if let regex { return ["regex": JSONValue(regex.pattern)] }
+    if case .literal = host { return ["literal": JSONValue(description)] }
+    return path == nil && query == nil && scheme == nil ? "*" : JSONValue(description)
+  }
+}
+
+extension QueryPattern.Value {
+  fileprivate var json: JSONValue { if case .exactly(let value) = self { value.jsonValue } else { true } }
+}
+
+extension BodyMatcher {
+  fileprivate static func make(_ json: JSONValue) throws(JSONRefusal) -> BodyMatcher? {
+    if let word = json.string { return ["empty": .empty, "present": .present][word] }
+    var members = try JSONMembers(json, refusing: "badStub")
+    let ignoresOrder = try members.take("anyOrder") { $0.bool } ?? false
+    let matchers = [
+      try members.take("json") { .json($0, ignoringArrayOrder: ignoresOrder) },
+      try members.take("jsonSubset") { .jsonSubset($0, ignoringArrayOrder: ignoresOrder) },
+      try members.take("text") { $0.string.map { .text($0) } },
+      try members.take("base64") { $0.string.flatMap { Data(base64Encoded: $0) }.map { .data($0) } },
+    ].compactMap { $0 as BodyMatcher? }
+    try members.end()
+    return matchers.count == 1 ? matchers[0] : nil
+  }
+
+  fileprivate var json: JSONValue? {
+    switch kind {
+    case .json(let value, let comparison):
+      let name = comparison.ignoresExtras ? "jsonSubset" : "json"
+      return comparison.ignoresOrder ? JSONValue([name: value, "anyOrder": true]) : JSONValue([name: value])
+    case .text(let text): return ["text": JSONValue(text)]
+    case .data(let data): return ["base64": JSONValue(data.base64EncodedString())]
+    case .empty: return "empty"
+    case .present: return "present"
+    default: return nil
+    }
+  }
+}
+
+extension MockResponse {
+  fileprivate init(json: JSONValue) throws(JSONRefusal) {
+    var members = try JSONMembers(json, refusing: "badStub")
+    var response: MockResponse = .status(try members.take("status") { $0.int } ?? 200)
+    if let value = try members.take("json", { $0 }) { response = .json(value).status(response) }
+    if let text = try members.take("text", { $0.string }) { response = .data(Data(text.utf8)).status(response) }
+    if let data = try members.take("base64", { $0.string.flatMap { Data(base64Encoded: $0) } }) {
+      response = .data(data).status(response)
+    }
+    for field in try members.take("fields", { $0.members }) ?? [] {
+      let values = field.value.array ?? [field.value]
+      response = response.removingField(field.name)
+      for value in values { response = response.addingField(field.name, value.string ?? value.description) }
+    }
+    if let code = try members.take("error", { $0.int.flatMap { URLError.Code(rawValue: $0) } }) {
+      response = .error(code)
+    }
+    if try members.take("never", { $0.bool }) == true { response = .never }
+    if try members.take("passThrough", { $0.bool }) == true { response = .passThrough }
+    if let fault = try members.take("fault", { $0.string.flatMap { NetworkFault.named($0) } }) {
+      response = response.fault(fault)
+    }
+    if let delay = try members.take("delay", { $0.double }) { response = response.delay(.ofSeconds(delay)) }
+    if let duration = try members.take("duration", { $0.double }) { response = response.duration(.ofSeconds(duration)) }
+    if let rate = try members.take("bandwidth", { $0.double }) { response = response.bandwidth(bytesPerSecond: rate) }
+    if let network = try members.take("network", NetworkProfile.make) { response = response.network(network) }
+    response.servesRanges = try members.take("ranges") { $0.bool } ?? false
+    try members.end()
+    self = response
+  }
+
+  private func status(_ other: MockResponse) -> MockResponse {
+    guard case .message(let message) = other.content else { return self }
+    return other.defect.map { defect in with { $0.note(defect) } } ?? status(message.status)
+  }
+
+  /// `nil` for a response that no other process can be given.
+  fileprivate func json() throws(MockError) -> JSONValue? {
+    guard edits.isEmpty, credentials == nil, timing.pause == nil, timing.schedule.isEmpty, timing.chunking == nil
+    else { return nil }
+    var members: [String: JSONValue] = [:]
+    switch content {
+    case .message(let message):
+      guard let data = try message.data() else { return nil }
+      members["status"] = message.status.code.jsonValue
+      if !data.isEmpty {
+        let text = String(data: data, encoding: .utf8)
+        members[text == nil ? "base64" : "text"] = JSONValue(text ?? data.base64EncodedString())
+      }
+      let fields = Dictionary(grouping: message.fields) { $0.name.rawName }
+      if !fields.isEmpty { members["fields"] = fields.mapValues { $0.map(\.value) }.jsonValue }
+    case .failure(let failure):
+      members = failure.fault.map { ["fault": JSONValue($0)] } ?? ["error": failure.urlErrorCode.rawValue.jsonValue]
+    case .never: members["never"] = true
+    case .passThrough: members["passThrough"] = true
+    case .error: return nil
+    }
+    if let bodyFault { members["fault"] = JSONValue(bodyFault.description) }
+    members["delay"] = timing.firstByte.map { JSONValue($0.inSeconds) }
+    members["duration"] = timing.total.map { JSONValue($0.inSeconds) }
+    members["bandwidth"] = timing.bandwidth.map { JSONValue($0) }
+    members["network"] = timing.network?.json
+    if servesRanges { members["ranges"] = true }
+    return members.jsonValue
+  }
+}
+
+extension MockResponse.Message {
+  /// The body's bytes; `nil` for a stream.
+  fileprivate func data() throws(MockError) -> Data? {
+    switch body {
+    case .message(let body): return body.inMemory
+    case .file(let file):
+      do { return try Data(contentsOf: file) } catch {
+        throw MockError(.unreadableFile, "the file \(file.path) of a response cannot be read.", underlying: error)
+      }
+    }
+  }
+}
+
+extension NetworkProfile {
+  /// Reads a profile: `3G`, or an object.
+  package static func make(_ json: JSONValue) throws(JSONRefusal) -> NetworkProfile? {
+    if json.string == threeG.description { return .threeG }
+    var members = try JSONMembers(json, refusing: "badConditions")
+    let profile = NetworkProfile(
+      latency: .ofSeconds(try members.take("latency") { $0.double } ?? 0),
+      downstream: try members.take("downstream") { $0.double } ?? 125_000_000,
+      upstream: try members.take("upstream") { $0.double }, loss: try members.take("loss") { $0.double } ?? 0)
+    try members.end()
+    return profile.defect == nil ? profile : nil
+  }
+
+  package var json: JSONValue {
+    ["latency": latency.inSeconds, "downstream": downstream, "upstream": upstream, "loss": loss].jsonValue
+  }
+}

@@ -5,7 +5,7 @@ import WaylayHAR
 import WaylayInspector
 
 #if os(Linux) || os(macOS)
-  /// The search language of the page, which is in JavaScript alone.
+  /// The search language of the page, in JavaScript.
   @Suite(
     "The page's search",
     .enabled(
@@ -14,7 +14,7 @@ import WaylayInspector
     .timeLimit(.minutes(10)))
   struct PageSearchTests {
     /// Traffic with odd texts in many places: eleven exchanges, as the page gets them from an inspector.
-    private static func kept() -> Inspector {
+    static func kept() -> Inspector {
       let inspector = Inspector()
       for entry in Traffic.mixed.entries { inspector.add(entry) }
       var odd = Traffic.exchange(
@@ -36,7 +36,7 @@ import WaylayInspector
     }
 
     /// Queries, and the numbers of the exchanges that they find.
-    private static let queries: [(text: String, found: String)] = [
+    static let queries: [(text: String, found: String)] = [
       ("", "1 2 3 4 5 6 7 8 9 10 11"),
       ("feed", "1"),
       ("FEED", "1"),
@@ -217,6 +217,26 @@ import WaylayInspector
           #expect(try await page.evaluate("document.getElementById('mistakes').hidden").bool == true, "\(query)")
         }
       }
+    }
+  }
+
+  @Suite("The search language outside the page")
+  struct ExchangeQueryTests {
+    @Test("finds what the page finds", arguments: PageSearchTests.queries.map(\.text))
+    func search(text: String) {
+      let query = ExchangeQuery(text)
+      let found = PageSearchTests.kept().exchanges.filter(query.matches).map { "\($0.id)" }.joined(separator: " ")
+      #expect(found == PageSearchTests.queries.first { $0.text == text }?.found)
+      #expect(query.mistakes.isEmpty)
+    }
+
+    @Test(
+      "says which word it did not understand",
+      arguments: [
+        "hots:x", "status:abc", "status:300-200", "OR", "&&", "duration:fast", "duration:1h", "size:>", "size:1-2",
+      ])
+    func mistakes(word: String) {
+      #expect(ExchangeQuery("feed \(word)").mistakes.first?.hasPrefix("\(word): ") == true)
     }
   }
 #endif

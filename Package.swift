@@ -47,6 +47,11 @@ let libraries: [Target] = [
   module(
     "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "WaylayRecording", "HTTPTypes", "IssueReporting", "Logging"]),
   module(
+    "WaylayRemote",
+    needs: ["WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors", "WaylayRemoteControl", "HTTPTypes"],
+    guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1"]]),
+  module("WaylayRemoteControl", needs: ["WaylayHAR", "WaylayMocks", "IssueReporting"]),
+  module(
     "WaylayTesting",
     needs: [
       "WaylayCore", "WaylayHAR", "WaylayMocks", "WaylayRecording", "IssueReporting", "IssueReportingTestSupport",
@@ -108,6 +113,9 @@ let modules: [Target] = [
 /// Programs to read, and those for what a test cannot check.
 let programs: [Target] = [
   program(
+    "remote-control", in: "Examples",
+    needs: ["WaylayInspector", "WaylayInterceptors", "WaylayMocks", "WaylayRemote", "WaylayRemoteControl"]),
+  program(
     "surviving-hijacks", in: "Examples",
     needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts", "ArgumentParser"]),
   program("tour", in: "Examples", needs: ["CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayInspector"]),
@@ -133,7 +141,8 @@ let tests: [Target] = [
     "Door",
     needs: [
       "TestOrigin", "TestSupport", "WaylayArchive", "WaylayAsyncHTTPClient", "WaylayCore", "WaylayHAR",
-      "WaylayInspector", "WaylayInterceptors", "WaylayMocks", "WaylayTesting", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+      "WaylayInspector", "WaylayInterceptors", "WaylayMocks", "WaylayRemote", "WaylayRemoteControl", "WaylayTesting",
+      "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
     ]),
   tests(
     "Examples",
@@ -161,6 +170,12 @@ let tests: [Target] = [
     needs: ["WaylayCore", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit", "Tracing"]),
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
+  tests(
+    of: "WaylayRemote",
+    needs: [
+      "remote-control", "WaylayCore", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors",
+      "WaylayMocks", "WaylayRemoteControl", "NIOCore", "NIOHTTP1",
+    ]),
   tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
   tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayMocks", "Crypto"]),
   tests(of: "WaylayTunnel", needs: ["HijackLab", "WaylayCore", "WaylayHosts", "plain-session", "NIOCore", "NIOPosix"]),

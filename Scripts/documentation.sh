@@ -29,7 +29,7 @@ mkdir "$work/apple"
 
 libraries=(
   WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayInterceptors WaylayTunnel
-  WaylayAsyncHTTPClient WaylayWebView)
+  WaylayAsyncHTTPClient WaylayRemote WaylayRemoteControl WaylayWebView)
 for library in "${libraries[@]}" Waylay; do
   [ ! -d "$work/apple/$library" ] || { mkdir -p "$work/symbols/$library" && cp -R "$work/apple/$library" "$work/symbols/$library/apple"; }
   [ "$library" != WaylayWebView ] || continue

@@ -8,7 +8,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep whole hostile fuzz exits hosts store_faults store_rot archive_torture sizes har_reader apple_mutants schedules)
+jobs=(deep whole hostile fuzz exits hosts store_faults store_rot archive_torture sizes har_reader apple_mutants schedules remote)
+
+# A thousand launches with a stub for the first request, 50 000 mutated messages; and a release build has no listener of a door.
+remote() {
+  WAYLAY_WHOLE=1 swift test --enable-all-traits --filter WaylayRemoteTests
+  swift build --enable-all-traits -c release --product remote-control
+  nm .build/release/remote-control | grep -q 12WaylayRemote
+  ! nm .build/release/remote-control | grep -E 'DoorHandler|DoorCalls|MockServer'
+}
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }

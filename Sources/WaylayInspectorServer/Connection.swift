@@ -1,6 +1,6 @@
 #if InspectorServer
-  import NIOCore
-  import NIOHTTP1
+  package import NIOCore
+  package import NIOHTTP1
 
   /// A connection, for one request. Until the token is verified, all work is on the listener's thread, and limited in
   /// bytes and time.
@@ -11,15 +11,17 @@
       case waiting, responding, closing
     }
 
-    private let access: AccessCheck
+    private let access: AccessCheck?
     private let connections: Connections
     private let handle: Listener.Handler
     private var state = State.waiting
+    /// The request whose body is arriving.
+    private var pending: ServerRequest?
     private var isListening = false
     private var hasInputClosed = false
     private var late: Scheduled<Void>?
 
-    init(_ access: AccessCheck, _ connections: Connections, _ handle: @escaping Listener.Handler) {
+    init(_ access: AccessCheck?, _ connections: Connections, _ handle: @escaping Listener.Handler) {
       self.access = access
       self.connections = connections
       self.handle = handle
@@ -37,15 +39,34 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      // Ignore the body, and further requests.
-      guard case .head(let head) = unwrapInboundIn(data), state == .waiting else { return }
+      switch unwrapInboundIn(data) {
+      case .head(let head): read(head, context)
+      case .body(let bytes):
+        pending?.body.writeImmutableBuffer(bytes)
+        guard let size = pending?.body.readableBytes, size > connections.limits.body else { return }
+        pending = nil
+        refuse(context, .payloadTooLarge, "The body is too large.")
+      case .end:
+        guard let request = pending else { return }
+        pending = nil
+        begin(request, context)
+      }
+    }
+
+    private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+      // Ignore further requests.
+      guard state == .waiting, pending == nil else { return }
       guard let request = allowed(head, context.channel) else {
         return refuse(context, .forbidden, "Access is denied.")
       }
-      let length = head.headers["content-length"].first.map { Int($0) ?? .max } ?? 0
-      guard length <= connections.limits.body, !head.headers.contains(name: "transfer-encoding") else {
-        return refuse(context, .payloadTooLarge, "A request has no body here.")
+      let (limits, length) = (connections.limits, head.headers["content-length"].first.map { Int($0) ?? .max } ?? 0)
+      guard length <= limits.body, limits.takesBodies || !head.headers.contains(name: "transfer-encoding") else {
+        return refuse(context, .payloadTooLarge, "The body is too large, or none is taken.")
       }
+      if limits.takesBodies { pending = request } else { begin(request, context) }
+    }
+
+    private func begin(_ request: ServerRequest, _ context: ChannelHandlerContext) {
       late?.cancel()
       state = .responding
       isListening = request.path == RequestHandler.events
@@ -58,7 +79,11 @@
     }
 
     /// The request, if the token, the host and the peer's user are right.
-    private func allowed(_ head: HTTPRequestHead, _ channel: any Channel) -> PageRequest? {
+    private func allowed(_ head: HTTPRequestHead, _ channel: any Channel) -> ServerRequest? {
+      guard let peer = channel.remoteAddress, let own = channel.localAddress else { return nil }
+      guard let access else {
+        return PeerOwner.isThisUser(peer, own: own) ? ServerRequest(head: head, path: head.uri, token: "") : nil
+      }
       let path = head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }
       let facts = AccessCheck.Request(
         method: head.method.rawValue, path: String(Substring(path)),
@@ -66,10 +91,8 @@
           let values = head.headers[name]
           return values.isEmpty ? nil : values.joined(separator: ", ")
         })
-      guard let rest = access.check(facts), let peer = channel.remoteAddress,
-        let own = channel.localAddress, PeerOwner.isThisUser(peer, own: own)
-      else { return nil }
-      return PageRequest(method: head.method, path: rest, token: access.token)
+      guard let rest = access.check(facts), PeerOwner.isThisUser(peer, own: own) else { return nil }
+      return ServerRequest(head: head, path: rest, token: access.token)
     }
 
     private func refuse(_ context: ChannelHandlerContext, _ status: HTTPResponseStatus, _ text: String) {
@@ -103,20 +126,27 @@
   }
 
   /// A response that ends with the connection.
-  struct Response {
-    var status = HTTPResponseStatus.ok
-    var type = "text/plain; charset=utf-8"
+  package struct Response {
+    var status: HTTPResponseStatus
+    var type: String
     /// Fields in addition to those of every response.
-    var fields: [(String, String)] = []
+    var fields: [(String, String)]
     /// `nil` for a streamed body.
     var body: ByteBuffer?
+
+    package init(
+      status: HTTPResponseStatus = .ok, type: String = "text/plain; charset=utf-8", fields: [(String, String)] = [],
+      body: ByteBuffer? = nil
+    ) {
+      (self.status, self.type, self.fields, self.body) = (status, type, fields, body)
+    }
 
     static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
       Response(status: status, body: ByteBuffer(string: text))
     }
 
     /// The head and the body, if present: no caching, no sniffing, no framing, no referrer.
-    var bytes: ByteBuffer {
+    package var bytes: ByteBuffer {
       var fields = fields
       fields += [
         ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
@@ -132,12 +162,12 @@
   }
 
   /// Sends the response to a request.
-  struct Responder: Sendable {
-    let channel: any Channel
+  package struct Responder: Sendable {
+    package let channel: any Channel
     let limits: ConnectionLimits
 
     /// Sends bytes; returns once the system has accepted them. Waits for a slow client, within a limit.
-    func send(_ bytes: ByteBuffer) async throws {
+    package func send(_ bytes: ByteBuffer) async throws {
       var rest = bytes
       while let part = rest.readSlice(length: min(1 << 16, rest.readableBytes)), part.readableBytes > 0 {
         let late = channel.eventLoop.scheduleTask(in: limits.stallTime) { channel.close(promise: nil) }

@@ -1,16 +1,18 @@
 #if InspectorServer
-  import NIOCore
-  import NIOHTTP1
+  package import NIOCore
+  package import NIOHTTP1
   import NIOPosix
   import WaylayCore
 
   /// Limits that protect the server from slow or too many clients.
-  struct ConnectionLimits: Sendable {
+  package struct ConnectionLimits: Sendable {
     /// The maximum bytes of a field or the request line, and of a head. Browsers send the cookies of all ports.
     var field = 16 << 10
     var head = 32 << 10
     /// The maximum bytes of a body; no request of the page has one.
-    var body = 64 << 10
+    package var body = 64 << 10
+    /// Whether a request is handled with its body, once that has arrived.
+    package var takesBodies = false
     /// The maximum number of connections without a verified token; beyond it, the oldest is closed.
     var strangers = 64
     /// The maximum number of concurrent requests with the token.
@@ -19,20 +21,24 @@
     var headTime = TimeAmount.seconds(10)
     var stallTime = TimeAmount.seconds(30)
     var closeTime = TimeAmount.seconds(1)
+
+    package init() {}
   }
 
   /// Listens on the loopback address, on its own thread, and runs a task for each request with the token.
-  final class Listener: Sendable {
+  package final class Listener: Sendable {
     /// Responds to a request. The connection is closed when the handler returns.
-    typealias Handler = @Sendable (PageRequest, Responder) async -> Void
+    package typealias Handler = @Sendable (ServerRequest, Responder) async -> Void
 
-    let port: Int
+    package let port: Int
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
     private let connections: Connections
 
     /// Starts listening.
-    init(port: UInt16, token: String, limits: ConnectionLimits, handle: @escaping Handler) async throws {
+    ///
+    /// - Parameter token: What paths begin with; `nil` to accept any request of this user.
+    package init(port: UInt16, token: String?, limits: ConnectionLimits, handle: @escaping Handler) async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let connections = Connections(limits)
       do {
@@ -45,7 +51,7 @@
               var decoder = NIOHTTPDecoderLimitConfiguration()
               (decoder.maxHeaderFieldSize, decoder.maxHeaderListSize) = (limits.field, limits.head)
               decoder.maxHeaderFieldCount = 100
-              let access = AccessCheck(token: token, port: UInt16(channel.localAddress?.port ?? 0))
+              let access = token.map { AccessCheck(token: $0, port: UInt16(channel.localAddress?.port ?? 0)) }
               try channel.pipeline.syncOperations.addHandlers(
                 ByteToMessageHandler(
                   HTTPRequestDecoder(limitConfiguration: decoder), maximumBufferSize: 2 * limits.head),
@@ -63,7 +69,7 @@
 
     /// Serves until the task is cancelled. Then open requests get a moment to end, and all threads, descriptors and
     /// tasks are released.
-    func run() async {
+    package func run() async {
       await withTaskCancellationHandler {
         try? await channel.closeFuture.get()
       } onCancel: {
@@ -87,11 +93,15 @@
   }
 
   /// A request with the token.
-  struct PageRequest: Sendable {
-    let method: HTTPMethod
+  package struct ServerRequest: Sendable {
+    package let head: HTTPRequestHead
     /// The path after the token.
-    let path: String
+    package let path: String
     let token: String
+    /// Empty unless the listener takes bodies.
+    package var body = ByteBuffer()
+
+    var method: HTTPMethod { head.method }
   }
 
   /// The connections of a listener, each until it is closed and its task has ended.

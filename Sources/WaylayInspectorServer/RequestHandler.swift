@@ -22,7 +22,7 @@
       free = Locked(max(1, listeners))
     }
 
-    func respond(to request: PageRequest, by responder: Responder) async {
+    func respond(to request: ServerRequest, by responder: Responder) async {
       // Send errors are ignored: the client has disconnected, or was too slow.
       if request.method == .GET, request.path == Self.events {
         try? await listen(responder)
@@ -31,7 +31,7 @@
       }
     }
 
-    private func response(to request: PageRequest) async -> Response {
+    private func response(to request: ServerRequest) async -> Response {
       switch (request.method, request.path) {
       case (.GET, ""):
         var response = Response.text(.permanentRedirect, "")

@@ -47,6 +47,17 @@ public final class NetworkConditions: OrderedInterceptor {
     state.withLock { ($0.fault, $0.share) = (fault, share) }
   }
 
+  /// Replaces the fault and the network in one step.
+  package func set(_ fault: NetworkFault?, _ network: NetworkProfile?) {
+    state.withLock { $0 = State(network: network, fault: fault) }
+  }
+
+  /// What is simulated.
+  package var summary: String {
+    let (network, fault) = state.withLock { ($0.network?.description, $0.fault?.description) }
+    return [network, fault].compactMap { $0 }.joined(separator: ", ")
+  }
+
   /// Stops all simulation.
   public func reset() { state.withLock { $0 = State() } }
 

@@ -1,0 +1,131 @@
+import Foundation
+import WaylayCore
+
+/// Speaks to the door of an app that was invited (`Internals/RemoteDoor.md`).
+///
+/// A direct load of a registry of its own: no session's cookies, cache, protocol classes or air gap are between, and no
+/// proxy.
+package final class DoorClient: Sendable {
+  /// Sends a request to its address, past the proxy of the environment, where the transport can.
+  private struct Direct: RequestInterceptor {
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      var request = request
+      if try next.transport(for: request.url)?.capabilities.contains(.routes) == true {
+        request.route = try Route("127.0.0.1", port: request.url.port)
+      }
+      return try await next(request)
+    }
+  }
+
+  package let invitation: RemoteInvitation
+  private let registry: InterceptorRegistry
+  private let clock: any Clock<Duration>
+  private let launchTime: Duration
+  /// The port of the door, once it has proved itself.
+  private let known = Locked<Int?>(nil)
+
+  /// - Parameters:
+  ///   - invitation: The invitation that the app has.
+  ///   - launchTime: How long the first call waits for the door to open.
+  ///   - clock: The clock for that wait.
+  package init(
+    _ invitation: RemoteInvitation, launchTime: Duration = .seconds(30),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    (self.invitation, self.launchTime, self.clock) = (invitation, launchTime, clock)
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.protocolClasses = []
+    configuration.httpCookieStorage = nil
+    configuration.urlCache = nil
+    configuration.connectionProxyDictionary = [:]
+    registry = InterceptorRegistry(configuration: configuration) { Direct() }
+  }
+
+  deinit { registry.invalidate() }
+
+  /// Calls the door.
+  ///
+  /// - Parameters:
+  ///   - name: The call.
+  ///   - members: The other members of the message; those that are `nil` are left out.
+  /// - Throws: `WaylayError.noRemoteDoor` if the app does not respond, `WaylayError.refusedByDoor`, and
+  ///   `CancellationError`.
+  package func call(_ name: String, _ members: KeyValuePairs<String, JSONValue?> = [:]) async throws -> JSONValue {
+    let given = members.compactMap { name, value in value.map { JSONValue.Member(name: name, value: $0) } }
+    let message = JSONValue(.object([JSONValue.Member(name: "call", value: name.jsonValue)] + given)).description
+    let (port, nonce) = try await greet()
+    let fields = ["X-Waylay-Nonce": nonce, "X-Waylay-Proof": invitation.proof("call", nonce, message)]
+    guard let (status, proof, body) = try await send("call", message, fields, to: port, timeout: 30) else {
+      throw silence(port)
+    }
+    guard RemoteInvitation.isSame(proof ?? "", invitation.proof("reply", nonce)),
+      let json = try? JSONValue(reading: body)
+    else { throw silence(port) }
+    guard status == 200 else {
+      throw WaylayError(.refusedByDoor, json["error"]?["message"]?.string ?? "The app gave the status \(status).")
+    }
+    return json
+  }
+
+  /// Finds the door and lets it prove itself; returns its port and a nonce for one call.
+  private func greet() async throws -> (port: Int, nonce: String) {
+    if let port = known.withLock({ $0 }) {
+      guard let nonce = try await greet(port) else { throw silence(port) }
+      return (port, nonce)
+    }
+    let stopwatch = Stopwatch(clock)
+    while true {
+      let found = try await withThrowingTaskGroup(of: (Int, String)?.self) { group in
+        for port in invitation.ports { group.addTask { try await self.greet(port).map { (port, $0) } } }
+        defer { group.cancelAll() }
+        for try await found in group { if let found { return found as (Int, String)? } }
+        return nil
+      }
+      if let found {
+        known.withLock { $0 = found.0 }
+        return found
+      }
+      let elapsed = stopwatch.elapsed()
+      guard elapsed < launchTime else { throw silence(nil) }
+      try await stopwatch.sleep(until: elapsed + .milliseconds(20))
+    }
+  }
+
+  /// The nonce of the door at a port; `nil` if there is none, or a stranger.
+  private func greet(_ port: Int) async throws -> String? {
+    let own = RemoteInvitation.random(16)
+    guard let (_, _, body) = try await send("hello", own, [:], to: port, timeout: 2),
+      let json = try? JSONValue(reading: body), json["version"]?.int == 1, let nonce = json["nonce"]?.string,
+      RemoteInvitation.isSame(json["proof"]?.string ?? "", invitation.proof("door", "\(port)", own, nonce))
+    else { return nil }
+    return nonce
+  }
+
+  /// The status, the proof and the body of a response; `nil` if none comes.
+  private func send(
+    _ path: String, _ body: String, _ fields: [String: String], to port: Int, timeout: TimeInterval
+  ) async throws -> (status: Int, proof: String?, body: Data)? {
+    guard let url = URL(string: "http://127.0.0.1:\(port)/door/\(path)") else { return nil }
+    var request = URLRequest(url: url, timeoutInterval: timeout)
+    request.httpMethod = "POST"
+    request.allHTTPHeaderFields = fields.merging(["X-Waylay": "1", "Content-Type": "text/plain"]) { $1 }
+    do {
+      let response = try await registry.load(request, body: .text(body))
+      let data = try await response.body.collect(upTo: 32 << 20)
+      return (response.head.statusCode, response.head.value(forHTTPHeaderField: "X-Waylay-Proof"), data)
+    } catch {
+      try Task.checkCancellation()
+      return nil
+    }
+  }
+
+  private func silence(_ port: Int?) -> WaylayError {
+    let reason =
+      port.map { "The app on port \($0) no longer responds: it ended, was killed, or was stopped." }
+        ?? """
+        No app has opened its door within \(launchTime). Check that it is a debug build that calls RemoteDoor.open, and \
+        that the invitation is in its environment.
+        """
+    return WaylayError(.noRemoteDoor, reason)
+  }
+}

@@ -1,0 +1,169 @@
+import IssueReporting
+public import WaylayHAR
+
+/// The hand of a UI test on the app that it has launched: stubs, network conditions, and what the app requested.
+///
+/// ```swift
+/// let remote = RemoteControl { Stub(.get, "/versions", .status(503)) }
+/// app.launchEnvironment.merge(remote.invitation) { $1 }  // an XCUIApplication; or a Process
+/// app.launch()
+/// try await remote.set(.offline)
+/// try await remote.stubs { Stub(.get, "/orders", .json([])) }
+/// #expect(try await remote.requests(to: "/orders").count == 1)
+/// try await remote.verify()
+/// ```
+///
+/// The app is a debug build that calls `RemoteDoor.open` of `WaylayRemote` before its first request. The stubs of the
+/// initializer hold from then on. A stub for another process has listed responses and conditions that are values: a
+/// closure, a predicate or a stream is reported at the stub.
+///
+/// Each call fails within two seconds with `WaylayError.noRemoteDoor` if the app ended, was killed or was stopped; the
+/// first call waits until the app has opened its door. Any number of controls, each with its app, work in parallel.
+public final class RemoteControl: Sendable {
+  /// The control of the running test, with the trait `.remoteControlled`.
+  @TaskLocal public static var current: RemoteControl?
+
+  private let client: DoorClient
+  private let location: MockSourceLocation
+  /// Whether the invitation was read: an app may have it.
+  let hasInvited = Locked(false)
+
+  /// Makes a control, with what holds from the app's first request on.
+  ///
+  /// - Parameters:
+  ///   - fault: A fault of all requests; `nil` for none.
+  ///   - network: The simulated network; `nil` for none.
+  ///   - launchTime: How long the first call waits for the app to open its door.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  ///   - stubs: The stubs; later ones take precedence.
+  public init(
+    fault: NetworkFault? = nil, network: NetworkProfile? = nil, launchTime: Duration = .seconds(30),
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    @StubBuilder _ stubs: () throws -> [Stub]
+  ) rethrows {
+    location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    var invitation = RemoteInvitation()
+    for stub in try stubs() {
+      do throws(MockError) { invitation.stubs.append(try stub.json()) } catch {
+        let place = error.location ?? location
+        reportIssue(
+          error.message, fileID: place.fileID, filePath: place.filePath, line: place.line, column: place.column)
+      }
+    }
+    invitation.conditions = Self.conditions(fault, network)
+    client = DoorClient(invitation, launchTime: launchTime)
+  }
+
+  /// The variable of the app's environment that invites it: a secret of the two processes, the stubs and conditions of
+  /// the initializer. Empty, with an issue of the test, if it exceeds 64 KiB: add large stubs after the launch.
+  public var invitation: [String: String] {
+    let text = client.invitation.text
+    guard text.utf8.count <= RemoteInvitation.limit else {
+      reportIssue(
+        """
+        The stubs make an invitation of \(text.utf8.count) bytes, and an environment takes \(RemoteInvitation.limit): \
+        give the large ones to stubs(_:) after the launch.
+        """, fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+      return [:]
+    }
+    hasInvited.withLock { $0 = true }
+    return [RemoteInvitation.variable: text]
+  }
+
+  /// Makes all further requests of the app fail, in place of earlier conditions.
+  public func set(_ fault: NetworkFault) async throws { try await set(Self.conditions(fault, nil)) }
+
+  /// Slows all further requests of the app down, in place of earlier conditions.
+  public func set(_ network: NetworkProfile) async throws { try await set(Self.conditions(nil, network)) }
+
+  /// Ends all conditions.
+  public func resetConditions() async throws { try await set(Self.conditions(nil, nil)) }
+
+  private func set(_ conditions: JSONValue) async throws {
+    _ = try await client.call("setConditions", ["fault": conditions["fault"], "network": conditions["network"]])
+  }
+
+  private static func conditions(_ fault: NetworkFault?, _ network: NetworkProfile?) -> JSONValue {
+    var members: [String: JSONValue] = [:]
+    members["fault"] = fault.map { JSONValue($0.description) }
+    members["network"] = network?.json
+    return members.jsonValue
+  }
+
+  /// Adds stubs, which take precedence over those the app has.
+  ///
+  /// - Parameters:
+  ///   - replacesAll: Whether the stubs that came from this control are removed.
+  ///   - stubs: The stubs.
+  /// - Throws: `MockError.notPortable` for a stub that cannot be given to another process.
+  public func stubs(replacingAll replacesAll: Bool = false, @StubBuilder _ stubs: () throws -> [Stub]) async throws {
+    let list = try stubs().map { try $0.json() }
+    _ = try await client.call(
+      "addStubs", ["stubs": JSONValue(list), "replacing": replacesAll ? JSONValue(true) : Optional.none])
+  }
+
+  /// Removes the stubs that came from this control.
+  public func removeStubs() async throws { _ = try await client.call("removeStubs") }
+
+  /// Returns the requests that the app's mock has received for a URL, the newest 1 000, without secrets.
+  ///
+  /// - Parameters:
+  ///   - url: A pattern as for a stub.
+  ///   - method: The method; `nil` for any.
+  public func requests(
+    to url: some URLPatternConvertible, _ method: HTTPRequest.Method? = nil
+  ) async throws -> [HAR.Entry] {
+    let found = try await client.call(
+      "requests", ["url": url.urlPattern.json, "method": method.map { JSONValue($0.rawValue) }, "limit": 1_000])
+    guard let har = found["har"], har["log"]?["entries"]?.array?.isEmpty == false else { return [] }
+    return try HAR(data: Data(har.description.utf8)).entries
+  }
+
+  /// Reports requests of the app that no stub matched, with the nearest stubs, and stubs that no request used, as
+  /// failures of the running test at the caller's line.
+  public func verify(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) async throws {
+    for issue in try await client.call("issues")["issues"]?.array ?? [] {
+      reportIssue(
+        "\(issue["message"]?.string ?? "")\n[\(issue["place"]?.string ?? "")]",
+        severity: issue["isWarning"]?.bool == true ? .warning : .error, fileID: fileID, filePath: filePath, line: line,
+        column: column)
+    }
+  }
+}
+
+/// Makes a control for a part of a test, such as one of XCTest, and verifies it at the end, if the app was invited.
+///
+/// ```swift
+/// func testOffline() async throws {
+///   try await withRemoteControl {
+///     Stub(.get, "/orders", .json([]))
+///   } perform: { remote in
+///     app.launchEnvironment.merge(remote.invitation) { $1 }
+///     app.launch()
+///   }
+/// }
+/// ```
+///
+/// - Parameters:
+///   - fileID: The file to report issues at: the caller's.
+///   - filePath: The path of that file.
+///   - line: The caller's line.
+///   - column: The caller's column.
+///   - stubs: The stubs; later ones take precedence.
+///   - body: The part of the test.
+public func withRemoteControl<Value>(
+  fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+  @StubBuilder _ stubs: () throws -> [Stub], perform body: (RemoteControl) async throws -> Value
+) async throws -> Value {
+  let remote = try RemoteControl(fileID: fileID, filePath: filePath, line: line, column: column, stubs)
+  let result = try await RemoteControl.$current.withValue(remote) { try await body(remote) }
+  if remote.hasInvited.withLock({ $0 }) {
+    try await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+  return result
+}

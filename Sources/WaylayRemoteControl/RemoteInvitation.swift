@@ -1,0 +1,87 @@
+import Foundation
+public import WaylayCore
+
+/// The text by which a parent process invites an app to open a door (`Internals/RemoteDoor.md`).
+package struct RemoteInvitation: Sendable {
+  /// The environment variable that it stands in.
+  package static let variable = "WAYLAY_REMOTE"
+  /// The maximum number of bytes of its text.
+  package static let limit = 64 << 10
+
+  /// 64 hexadecimal digits, which never leave the two processes.
+  package let secret: String
+  /// The candidates; the door has the first that is free.
+  package let ports: [Int]
+  /// The stubs that hold from the first request on.
+  package var stubs: [JSONValue] = []
+  /// The conditions that hold from the first request on: members of the call `setConditions`.
+  package var conditions: JSONValue = [:]
+
+  /// Makes a secret, and chooses candidates outside the ranges that systems choose ports from by themselves: 32768 to
+  /// 60999 on Linux, 49152 and above elsewhere.
+  package init() {
+    secret = Self.random(32)
+    ports = Array((20_000..<32_768).shuffled().prefix(16))
+  }
+
+  /// Parses the text.
+  ///
+  /// - Throws: `WaylayError.invalidInvitation`.
+  package init(parsing text: String) throws(WaylayError) {
+    let json = text.utf8.count <= Self.limit ? try? JSONValue(reading: text.utf8) : nil
+    let known: Set = ["version", "secret", "ports", "stubs", "conditions"]
+    guard let json, let members = json.members, members.allSatisfy({ known.contains($0.name) }),
+      json["version"]?.int == 1, let secret = json["secret"]?.string, secret.utf8.count == 64,
+      let ports = json["ports"]?.array?.compactMap(\.int), (1...16).contains(ports.count),
+      ports.count == json["ports"]?.array?.count, ports.allSatisfy({ (1024...65_535).contains($0) })
+    else {
+      throw WaylayError(
+        .invalidInvitation,
+        "\(Self.variable) is not an invitation of this version: set it to what RemoteControl.invitation says.")
+    }
+    (self.secret, self.ports) = (secret, ports)
+    stubs = json["stubs"]?.array ?? []
+    conditions = json["conditions"] ?? [:]
+  }
+
+  /// The text, on one line.
+  package var text: String {
+    let members: JSONLiteral = [
+      "version": 1, "secret": secret, "ports": ports, "stubs": stubs, "conditions": conditions,
+    ]
+    return members.jsonValue.description
+  }
+
+  /// HMAC-SHA256 (RFC 2104) of the words with the secret as its key, in hexadecimal.
+  package func proof(_ words: String...) -> String {
+    func padded(_ byte: UInt8) -> [UInt8] { secret.utf8.map { $0 ^ byte } }
+    let inner = MessageDigest.sha256(bytes: padded(0x36) + words.joined(separator: "\n").utf8)
+    return MessageDigest.sha256(bytes: padded(0x5C) + inner).hexadecimal
+  }
+
+  /// Compares proofs in constant time.
+  package static func isSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// Random bytes of the system, in hexadecimal.
+  package static func random(_ count: Int) -> String {
+    (0..<count).map { _ in UInt8.random(in: 0...255) }.hexadecimal
+  }
+}
+
+extension ErrorCode where Domain == WaylayError {
+  /// The environment variable `WAYLAY_REMOTE` has no invitation that this version reads, or an invitation has become
+  /// too large.
+  ///
+  /// Set the variable to what `RemoteControl.invitation` says, unchanged, and give large stubs after the launch.
+  public static var invalidInvitation: Self { Self("invalidInvitation") }
+  /// The app that was invited does not respond: it has not opened its door, it ended, or it was stopped.
+  ///
+  /// Check that it is a debug build that calls `RemoteDoor.open`, and that the invitation is in its environment.
+  public static var noRemoteDoor: Self { Self("noRemoteDoor") }
+  /// The app refused what it was asked.
+  ///
+  /// The message says why: for example a permission that `RemoteDoor.open` does not give, or a stub with a mistake.
+  public static var refusedByDoor: Self { Self("refusedByDoor") }
+}

@@ -1,0 +1,127 @@
+#if AsyncHTTPClient && InspectorServer && DEBUG
+  import AsyncHTTPClient
+  import TestSupport
+  import Testing
+  import WaylayAsyncHTTPClient
+  import WaylayInspector
+  import WaylayTesting
+
+  @testable import WaylayRemote
+  @testable import WaylayRemoteControl
+
+  /// One list of stubs, whoever gives it and whoever asks: a session, AsyncHTTPClient, a remote control, and a server.
+  @Suite("One stub list through every door", .timeLimit(.minutes(5)))
+  struct StubListTests {
+    enum Way: CaseIterable, Sendable {
+      case session, client, remote, server
+
+      /// What comes of each request, and the kinds of the mock's issues. A failure has no status at any door.
+      func verdict(_ stubs: [Stub], _ requests: [Door.Request]) async throws -> [String] {
+        let options = MockInterceptor.Options(unmatched: .status(501))
+        switch self {
+        case .session, .client:
+          let mock = MockInterceptor(options) { stubs }
+          return try await verdict(requests, through: mock) + mock.issues.map(\.kind.description)
+        case .remote:
+          let mock = MockInterceptor(options)
+          let invitation = RemoteInvitation()
+          let door = try await RemoteDoor.open(invitation, DoorCalls(Inspector(), mock, nil, [.reading, .stubs]))
+          let client = DoorClient(invitation)
+          _ = try await client.call("addStubs", ["stubs": JSONValue(stubs.map { try $0.json() })])
+          let answers = try await verdict(requests, through: mock)
+          let issues = try await client.call("issues")["issues"]?.array ?? []
+          withExtendedLifetime(door) {}
+          return answers + issues.compactMap { $0["kind"]?.string }
+        case .server:
+          let mock = MockInterceptor(options) { stubs }
+          let server = try await MockServer(mock, bodyLimit: 1 << 20)
+          let registry = InterceptorRegistry(configuration: .ephemeral)
+          var answers: [String] = []
+          for var request in requests {
+            request.url = try #require(URL(string: server.url.absoluteString + request.url.relativeString.dropFirst()))
+            answers.append(await answer { try await Door.direct.send(request, through: registry) })
+          }
+          registry.invalidate()
+          await server.stop()
+          return answers + mock.issues.map(\.kind.description)
+        }
+      }
+
+      private func verdict(_ requests: [Door.Request], through mock: MockInterceptor) async throws -> [String] {
+        let registry = InterceptorRegistry(configuration: .ephemeral) { mock }
+        var answers: [String] = []
+        for var request in requests {
+          request.url = try #require(URL(string: "http://shop.example" + request.url.relativeString))
+          let door: Door = self == .client ? .client : .session
+          answers.append(await answer { try await door.send(request, through: registry) })
+        }
+        registry.invalidate()
+        return answers
+      }
+
+      private func answer(_ send: () async throws -> Door.Response) async -> String {
+        guard let response = try? await send() else { return "failed" }
+        return response.status == 501 ? "501" : "\(response.status) \(response.type ?? "-") \(response.body)"
+      }
+    }
+
+    private static func request(
+      _ method: String, _ path: String, _ fields: [String: String] = [:], _ body: String? = nil
+    )
+      -> Door.Request
+    {
+      Door.Request(method: method, url: URL(string: path)!, fields: fields, body: body)
+    }
+
+    @Test("a list is matched, counted, and reported alike", arguments: Way.allCases)
+    func verdicts(way: Way) async throws {
+      let stubs = [
+        Stub(.get, "/users/:id", .json(["id": 42]), .text("second", status: 203)),
+        Stub(.get, "/search", .text("found")).where(.query("q", "a b"), .query("page")),
+        Stub(.post, "/orders", .text("made", status: 201)).where(
+          .body(.jsonSubset(["tea": 2])), .field("X-Tenant", "acme")),
+        Stub(.get, "/once", .text("1")).once, Stub(.delete, "/users/:id", .status(204)),
+        Stub(.get, "/broken", .fault(.connectionReset)),
+        Stub(.get, "/half", .text("half of it").fault(.truncated(afterBytes: 4))),
+        Stub(.get, "/large", .data(Data(repeating: 97, count: 300_000), type: "text/plain")),
+        Stub(.get, "/unused", .status(200)),
+      ]
+      let json = ["Content-Type": "application/json"]
+      let verdict = try await way.verdict(
+        stubs,
+        [
+          Self.request("GET", "/users/42"), Self.request("GET", "/users/7"),
+          Self.request("GET", "/search?q=a+b&page=1"),
+          Self.request("POST", "/orders", json.merging(["X-Tenant": "acme"]) { $1 }, #"{"tea": 2, "milk": true}"#),
+          Self.request("POST", "/orders", json, #"{"tea": 2}"#), Self.request("GET", "/once"),
+          Self.request("GET", "/once"),
+          Self.request("DELETE", "/users/42"), Self.request("GET", "/broken"), Self.request("GET", "/half"),
+          Self.request("GET", "/large"),
+        ])
+      #expect(
+        verdict == [
+          #"200 application/json {"id":42}"#, "203 text/plain; charset=utf-8 second",
+          "200 text/plain; charset=utf-8 found",
+          "201 text/plain; charset=utf-8 made", "501", "200 text/plain; charset=utf-8 1", "501", "204 - ", "failed",
+          "failed",
+          "200 text/plain " + String(repeating: "a", count: 300_000), "unused", "unmatched", "exhausted",
+        ])
+    }
+
+    @Test(
+      "a mock's server reports its issues at the end, and answers any client", .disabled(if: !Platform.isLinux, "curl"))
+    func server() async throws {
+      try await withKnownIssue {
+        try await withMockServer {
+          Stub(.get, "/hello", .text("hello"))
+          Stub(.get, "/unused", .text("unused"))
+        } body: { url in
+          let (_, output) = try await Program(path: "/usr/bin/curl").run(["--silent", "--noproxy", "*", "\(url)hello"])
+          #expect(output == "hello")
+        }
+      } matching: {
+        "\($0)".contains("GET /unused")
+      }
+    }
+  }
+#endif

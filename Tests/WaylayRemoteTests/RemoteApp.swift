@@ -1,0 +1,63 @@
+#if InspectorServer && (os(Linux) || os(macOS))
+  import Foundation
+  import TestSupport
+  import WaylayCore
+
+  /// The example's app in a process of its own, which requests what it is told.
+  final class RemoteApp: Sendable {
+    private let process: Locked<Process>
+    private let lines: Locked<AsyncStream<String>.Iterator>
+    private let input: FileHandle
+
+    init(_ environment: [String: String]) throws {
+      let (process, input, output) = (Process(), Pipe(), Pipe())
+      process.executableURL = URL(fileURLWithPath: Program("remote-control").path)
+      process.arguments = ["app"]
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      (process.standardInput, process.standardOutput) = (input, output)
+      let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+      let rest = Locked(Data())
+      output.fileHandleForReading.readabilityHandler = { handle in
+        let data = handle.availableData
+        guard !data.isEmpty else {
+          handle.readabilityHandler = nil
+          return continuation.finish()
+        }
+        let whole = rest.withLock { rest in
+          rest.append(data)
+          var whole: [String] = []
+          while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            whole.append(String(decoding: rest[..<end], as: UTF8.self))
+            rest = Data(rest[(end + 1)...])
+          }
+          return whole
+        }
+        for line in whole { continuation.yield(line) }
+      }
+      try process.run()
+      self.input = input.fileHandleForWriting
+      self.process = Locked(process)
+      lines = Locked(stream.makeAsyncIterator())
+    }
+
+    deinit { kill(SIGKILL) }
+
+    var id: Int32 { process.withLock { $0.processIdentifier } }
+
+    func kill(_ signal: Int32) { Foundation.kill(id, signal) }
+
+    /// Lets it request a URL, and returns the line that it prints; `nil` if it ended.
+    func open(_ url: String) async throws -> String? {
+      try input.write(contentsOf: Data((url + "\n").utf8))
+      var iterator = lines.withLock { $0 }
+      return await iterator.next()
+    }
+
+    /// Kills it, and waits for its end.
+    func end() async {
+      kill(SIGKILL)
+      var iterator = lines.withLock { $0 }
+      while await iterator.next() != nil {}
+    }
+  }
+#endif

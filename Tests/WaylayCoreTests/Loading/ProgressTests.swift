@@ -224,6 +224,42 @@ struct ProgressTests {
     }
   }
 
+  @Test("an upload's progress comes before the response, also of one within the call", arguments: [false, true])
+  func order(inline: Bool) async throws {
+    final class Order: NSObject, URLSessionDataDelegate, Sendable {
+      let calls = Log<String>()
+      let finished = Event()
+
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+      ) {
+        calls.add("sent \(totalBytesSent)")
+      }
+
+      func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+      ) {
+        calls.add("response")
+        completionHandler(.allow)
+      }
+
+      func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        finished.happen()
+      }
+    }
+    let registry = InterceptorRegistry { Link.answer("mocked", inline: inline) }
+    for _ in 0..<20 {
+      let order = Order()
+      let session = URLSession.intercepted(by: registry, delegate: order)
+      session.uploadTask(with: post(.example), from: Self.body).resume()
+      await order.finished.wait()
+      #expect(order.calls.all == ["sent 200000", "response"])
+      session.finishTasksAndInvalidate()
+    }
+  }
+
   @Test("the delegate of an async call is shown an answer of a mock, in one piece", arguments: [false, true])
   func mocked(inline: Bool) async throws {
     let session = URLSession.intercepted(by: InterceptorRegistry { Link.answer("mocked", inline: inline) })

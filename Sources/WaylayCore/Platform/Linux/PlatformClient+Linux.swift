@@ -181,6 +181,8 @@
     func deliver(_ event: ClientRelay.Event) {
       switch event {
       case .response(let head):
+        // A response within `startLoading` overtakes the scheduled report of the request's body.
+        if meter.hasUnreportedUpload { tell() }
         guarded = head as? ChallengeProofResponse
         loader.client?.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
       case .data(let data):
@@ -418,6 +420,8 @@
         state.isUnderWay = true
       }
     }
+
+    var hasUnreportedUpload: Bool { state.withLock { $0.news.sent > 0 } }
 
     /// Returns the news, and marks them as reported.
     func take() -> News {

@@ -5,7 +5,7 @@ extension Cassette {
   /// The error for a request without an unused matching entry.
   func miss(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
-    let all = state.tracks.filter { fits($0, asked) }
+    let all = state.tracks.filter { $0.accepts(asked, options.matching) && options.accepts($0, asked) }
     let fitting = all.filter { $0.others(in: asked, options.matching).isEmpty }
     guard fitting.isEmpty else {
       let list = fitting.prefix(3).map { "\n  \($0)" }.joined() + (fitting.count > 3 ? "\n  …" : "")
@@ -102,7 +102,7 @@ extension Track: CustomStringConvertible {
     let names = Set(recorded.map(\.name)).union(asked.map(\.name)).sorted()
     return names.compactMap { name in
       let (one, other) = (recorded.filter { $0.name == name }, asked.filter { $0.name == name })
-      guard !acceptsItems(one, other) else { return nil }
+      guard !accepts(one.json, other.json) else { return nil }
       func shown(_ items: [QueryItems.Item]) -> String {
         items.isEmpty ? "no such item" : Redaction.query(name, items.map(\.spelled).joined(separator: "&"))
       }
@@ -123,7 +123,7 @@ extension Track: CustomStringConvertible {
     case (.parts(let recorded), .parts(let other)):
       let names = Set((recorded + other).map(\.name)).sorted()
       let found = names.filter { name in
-        !acceptsContent(.parts(recorded.filter { $0.name == name }), .parts(other.filter { $0.name == name }))
+        !accepts(recorded.filter { $0.name == name }.json, other.filter { $0.name == name }.json)
       }
       if !found.isEmpty {
         return found.map { name in

@@ -94,6 +94,11 @@ extension Cassette {
     /// Makes the options of a cassette that compares method, URL and query.
     public init() {}
 
+    /// Whether the custom matcher accepts an entry, if there is one.
+    func accepts(_ track: Track, _ asked: ComparedRequest) -> Bool {
+      matcher?(track.question.request, asked.request) != false
+    }
+
     /// The options of a cassette to which parts of requests do not matter, such as times and random numbers.
     ///
     /// ```swift

@@ -30,23 +30,8 @@ extension Cassette {
 
   /// Claims an unused entry for a request, atomically: two concurrent requests never get the same entry.
   func take(_ asked: ComparedRequest) -> Track? {
-    let (track, doubts) = state.withLock { state -> (Track?, Set<String>) in
-      var fitting = state.tracks.indices.filter { fits(state.tracks[$0], asked) }
-      // An entry alone matches any secret; digests tell several apart.
-      if fitting.count > 1, Set(fitting.map { state.tracks[$0].told() }).count > 1 {
-        fitting.removeAll { !state.tracks[$0].others(in: asked, options.matching).isEmpty }
-      }
-      let free = fitting.filter { state.tracks[$0].uses == 0 }
-      // Aspects left out of the matching break ties between several unused entries.
-      let alike = free.count > 1 ? free.filter { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : []
-      let best = alike.first { state.tracks[$0].others(in: asked, [.body]).isEmpty } ?? alike.first
-      guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return (nil, []) }
-      state.tracks[index].uses += 1
-      let doubts = Self.doubts(among: (alike.isEmpty ? free : alike).map { state.tracks[$0].told() })
-      defer { state.doubts.formUnion(doubts) }
-      return (state.tracks[index], doubts.subtracting(state.doubts))
-    }
-    if let track { warn(of: doubts, in: track.description) }
+    guard let (track, doubts) = state.withLock({ $0.take(asked, options) }) else { return nil }
+    warn(of: doubts, in: track.description)
     return track
   }
 
@@ -97,11 +82,6 @@ extension Cassette {
     let fault = failure.map { NetworkFault.Body(bytes: length, ending: .error($0)) }
     response.body = PacedBody.body(response.body, pace: pace, fault: fault)
     return response
-  }
-
-  /// Whether an entry may answer a request.
-  func fits(_ track: Track, _ asked: ComparedRequest) -> Bool {
-    track.accepts(asked, options.matching) && options.matcher?(track.question.request, asked.request) != false
   }
 
   /// Notes an issue if the body differs from the recorded one, although the entry matches.

@@ -29,6 +29,8 @@ public final class Cassette: RequestInterceptor {
   struct State {
     /// Playable entries, oldest first.
     var tracks: [Track] = []
+    /// The entries by what decides between them, see ``take(_:_:)``.
+    var indexes: [TrackIndex] = []
     /// Recorded entries in the order of their requests; `nil` while the exchange is in flight.
     var recorded: [HAR.Entry?] = []
     /// Exchanges in flight, by their index in ``recorded``.
@@ -103,7 +105,8 @@ public final class Cassette: RequestInterceptor {
     (archive, isRedacted) = (opening.archive, opening.isRedacted)
     claim = opening.claim
     let (tracks, issues) = (opening.tracks, opening.issues)
-    state.withLock { ($0.tracks, $0.issues) = (tracks, issues) }
+    let indexes = TrackIndex.all(tracks, matching: options.matching)
+    state.withLock { ($0.tracks, $0.indexes, $0.issues) = (tracks, indexes, issues) }
   }
 
   deinit {

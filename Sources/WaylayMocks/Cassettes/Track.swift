@@ -10,9 +10,13 @@ final class ComparedRequest: Sendable {
   let headers: [HAR.Field]
   let body: Data
   /// The redacted request, passed to a custom matcher.
-  let request: HAR.Request
+  var request: HAR.Request { redacted ?? redaction.redacted(entry).request }
   /// The values that redaction replaces, by place.
   let taken: [String: TakenValue]
+  private let entry: HAR.Entry
+  private let redaction: Redaction
+  /// The request as it is compared with a redacted file.
+  private let redacted: HAR.Request?
   private let mediaType: String
   private let ignored: Set<Cassette.Aspect>
 
@@ -28,9 +32,9 @@ final class ComparedRequest: Sendable {
   ///   - isRedacted: Whether the file is redacted: a request is compared as it is with a file that is not.
   init(_ entry: HAR.Entry, _ url: URL, _ options: Cassette.Options, isRedacted: Bool) {
     var report = RedactionReport()
-    request = options.redaction.redacted([entry], report: &report)[0].request
-    taken = report.taken
-    let compared = isRedacted ? request : entry.request
+    redacted = isRedacted ? options.redaction.redacted([entry], report: &report)[0].request : nil
+    (self.entry, redaction, taken) = (entry, options.redaction, report.taken)
+    let compared = redacted ?? entry.request
     let ignored = options.ignored
     (self.ignored, self.url) = (ignored, ParsedURL(URL(string: compared.url) ?? url))
     method = compared.method.uppercased()
@@ -61,6 +65,22 @@ final class ComparedRequest: Sendable {
     return (try? JSONPath(path))?.values(in: root) ?? []
   }
 
+  /// A part of the request as a value.
+  func part(_ aspect: Cassette.Aspect) -> JSONValue {
+    switch aspect.kind {
+    case .method: JSONValue(method)
+    case .url: JSONValue([url.scheme, "\(url.port)", url.host] + url.segments)
+    case .host: JSONValue(url.host)
+    case .path: JSONValue(url.segments)
+    case .query: query.json
+    case .queryItem(let name): query.filter { $0.name == name }.json
+    case .headerField(let name): JSONValue(field(name, inForms: false))
+    case .field(let name): JSONValue(field(name, inForms: true))
+    case .json(let path): JSONValue(values(at: path))
+    case .body: content.json
+    }
+  }
+
   /// The body parsed by its media type, without ignored fields and values.
   enum Content {
     case json(JSONValue)
@@ -68,6 +88,16 @@ final class ComparedRequest: Sendable {
     case parts([MultipartForm.Part])
     case text(String)
     case bytes(Data)
+
+    var json: JSONValue {
+      switch self {
+      case .json(let value): value
+      case .form(let items): ["form", items.json]
+      case .parts(let parts): ["parts", parts.json]
+      case .text(let text): JSONValue(text)
+      case .bytes(let data): ["bytes", .init(data.base64EncodedString())]
+      }
+    }
   }
 
   var content: Content {
@@ -98,6 +128,9 @@ struct Track: Sendable {
   let mark: String
   /// The replaced values of the request by place: digests, numbers that differ, or `null`.
   private let list: [String: JSONValue]
+  /// The salt of the digests.
+  let salt: String
+  private let isRedacted: Bool
   var uses = 0
 
   /// - Returns: `nil` for an entry that no client can repeat, such as a WebSocket row in a browser's HAR file.
@@ -111,6 +144,7 @@ struct Track: Sendable {
     self.number = number
     question = ComparedRequest(entry, url, options, isRedacted: isRedacted)
     mark = options.redaction.replacement
+    (salt, self.isRedacted) = (entry.extensions[TakenValue.list]?[TakenValue.salt]?.string ?? "", isRedacted)
     list = entry.replaced.filter { place, _ in !options.ignored.contains { $0.covers(place) } }
   }
 
@@ -121,92 +155,41 @@ struct Track: Sendable {
 
   /// The places where a request has a value of another digest.
   func others(in asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [String] {
-    let salt = entry.extensions[TakenValue.list]?[TakenValue.salt]?.string ?? ""
-    let digests = told { place in aspects.contains { $0.covers(place) } }.compactMapValues(\.string)
-    return digests.filter { asked.taken[$0.key]?.digest(salt) != $0.value }.map(\.key)
+    digests(aspects).filter { asked.taken[$0.key]?.digest(salt) != $0.value }.map(\.key)
+  }
+
+  /// The digests of replaced values, by place.
+  func digests(_ aspects: Set<Cassette.Aspect>) -> [String: String] {
+    told { place in aspects.contains { $0.covers(place) } }.compactMapValues(\.string)
   }
 
   /// Whether the entry matches a request in the given aspects.
   func accepts(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> Bool {
-    aspects.allSatisfy { agrees(with: asked, in: $0.kind) }
-  }
-
-  private func agrees(with asked: ComparedRequest, in aspect: Cassette.Aspect.Kind) -> Bool {
-    switch aspect {
-    case .method: question.method == asked.method
-    case .url:
-      question.url.scheme == asked.url.scheme && question.url.port == asked.url.port && agrees(with: asked, in: .host)
-        && agrees(with: asked, in: .path)
-    case .host: acceptsText(question.url.host, asked.url.host)
-    case .path:
-      question.url.segments.count == asked.url.segments.count
-        && zip(question.url.segments, asked.url.segments).allSatisfy { acceptsText($0, $1) }
-    case .query: acceptsItems(question.query, asked.query)
-    case .queryItem(let name):
-      acceptsItems(question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
-    case .headerField(let name): acceptsText(question.field(name, inForms: false), asked.field(name, inForms: false))
-    case .field(let name): acceptsText(question.field(name, inForms: true), asked.field(name, inForms: true))
-    case .json(let path): acceptsJSON(JSONValue(question.values(at: path)), JSONValue(asked.values(at: path)))
-    case .body: question.body == asked.body || acceptsContent(question.content, asked.content)
+    aspects.allSatisfy { aspect in
+      aspect == .body && question.body == asked.body || accepts(question.part(aspect), asked.part(aspect))
     }
   }
 
-  func acceptsItems(_ recorded: [QueryItems.Item], _ asked: [QueryItems.Item]) -> Bool {
-    recorded.count == asked.count
-      && zip(recorded, asked).allSatisfy { $0.name == $1.name && acceptsText($0.value, $1.value) }
+  func accepts(_ recorded: JSONValue, _ asked: JSONValue) -> Bool {
+    asked.fitted(to: gaps(in: recorded), mark) == recorded
   }
 
-  func acceptsContent(_ recorded: ComparedRequest.Content, _ asked: ComparedRequest.Content) -> Bool {
-    switch (recorded, asked) {
-    case (.json(let recorded), .json(let asked)): acceptsJSON(recorded, asked)
-    case (.form(let recorded), .form(let asked)): acceptsItems(recorded, asked)
-    case (.text(let recorded), .text(let asked)): acceptsText(recorded, asked)
-    case (.bytes(let recorded), .bytes(let asked)): recorded == asked
-    case (.parts(let recorded), .parts(let asked)):
-      recorded.count == asked.count
-        && zip(recorded, asked).allSatisfy { recorded, asked in
-          recorded.name == asked.name && acceptsText(recorded.filename, asked.filename)
-            && acceptsText(recorded.contentType, asked.contentType)
-            && (recorded.body == asked.body || acceptsText(text(recorded.body), text(asked.body)))
-        }
-    default: false
+  /// The parts of a recorded value from which something was removed; `null` for a value that is as it was.
+  func gaps(in recorded: JSONValue, at place: String = "request.body") -> JSONValue {
+    guard isRedacted else { return nil }
+    switch recorded.kind {
+    case .number("0") where list[place] != nil: return recorded
+    case .string(let text) where !mark.isEmpty && text.contains(mark): return recorded
+    case .array(let elements):
+      let found = elements.enumerated().map { gaps(in: $1, at: "\(place).\($0)") }
+      return found.allSatisfy(\.isNull) ? nil : JSONValue(found)
+    case .object(let members):
+      let found = members.map { member in
+        JSONValue.Member(name: member.name, value: gaps(in: member.value, at: "\(place).\(member.name)"))
+      }
+      return found.allSatisfy(\.value.isNull) ? nil : JSONValue(.object(found))
+    default: return nil
     }
-  }
-
-  private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
-
-  private func acceptsJSON(_ recorded: JSONValue, _ asked: JSONValue, at place: String = "request.body") -> Bool {
-    switch (recorded.kind, asked.kind) {
-    case (.number("0"), .number) where list[place] != nil: true
-    case (.string(let text), _) where text == mark: true
-    case (.string(let recorded), .string(let asked)): acceptsText(recorded, asked)
-    case (.array(let recorded), .array(let asked)):
-      recorded.count == asked.count
-        && recorded.indices.allSatisfy { acceptsJSON(recorded[$0], asked[$0], at: "\(place).\($0)") }
-    case (.object(let members), .object(let others)):
-      members.count == others.count
-        && members.allSatisfy { member in
-          asked[member.name].map { acceptsJSON(member.value, $0, at: "\(place).\(member.name)") } ?? false
-        }
-    default: recorded == asked
-    }
-  }
-
-  private func acceptsText(_ recorded: String?, _ asked: String?) -> Bool {
-    guard let recorded, let asked else { return recorded == asked }
-    if recorded == asked { return true }
-    guard !mark.isEmpty, recorded.contains(mark) else { return false }
-    // The texts between placeholders must occur in order, the first as prefix, the last as suffix.
-    let pieces = recorded.components(separatedBy: mark)
-    guard let first = pieces.first, let last = pieces.last, asked.hasPrefix(first),
-      asked.dropFirst(first.count).hasSuffix(last)
-    else { return false }
-    var rest = asked.dropFirst(first.count).dropLast(last.count)
-    for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
-      guard let found = rest.range(of: piece) else { return false }
-      rest = rest[found.upperBound...]
-    }
-    return true
   }
 }
 
@@ -230,7 +213,38 @@ extension Cassette.Aspect {
   }
 }
 
+extension [QueryItems.Item] {
+  var json: JSONValue { JSONValue(map { JSONValue([$0.name, $0.value] as [String?]) }) }
+}
+
+extension [MultipartForm.Part] {
+  var json: JSONValue {
+    JSONValue(
+      map { part -> JSONValue in
+        let text = String(decoding: part.body, as: UTF8.self)
+        return JSONValue([part.name, part.filename, part.contentType, text] as [String?])
+      })
+  }
+}
+
 extension JSONValue {
+  /// The value with the recorded texts in the gaps that it fits into.
+  func fitted(to gaps: JSONValue, _ mark: String) -> JSONValue {
+    switch (gaps.kind, kind) {
+    case (.string(mark), _), (.number, .number): gaps
+    case (.string(let recorded), .string(let text)) where text.fits(recorded.components(separatedBy: mark)): gaps
+    case (.array(let gaps), .array(let elements)) where gaps.count == elements.count:
+      JSONValue(zip(elements, gaps).map { $0.fitted(to: $1, mark) })
+    case (.object, .object(let members)):
+      JSONValue(
+        .object(
+          members.map { member in
+            Member(name: member.name, value: member.value.fitted(to: gaps[member.name] ?? JSONValue(.null), mark))
+          }))
+    default: self
+    }
+  }
+
   /// The value without the values at a path.
   fileprivate func without(_ steps: ArraySlice<JSONPath.Step>) -> JSONValue {
     guard let step = steps.first else { return self }
@@ -254,5 +268,20 @@ extension JSONValue {
           }))
     default: return self
     }
+  }
+}
+
+extension String {
+  /// Whether the texts between placeholders occur in order, the first as prefix, the last as suffix.
+  fileprivate func fits(_ pieces: [String]) -> Bool {
+    guard pieces.count > 1, let first = pieces.first, let last = pieces.last, hasPrefix(first),
+      dropFirst(first.count).hasSuffix(last)
+    else { return false }
+    var rest = dropFirst(first.count).dropLast(last.count)
+    for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+      guard let found = rest.range(of: piece) else { return false }
+      rest = rest[found.upperBound...]
+    }
+    return true
   }
 }

@@ -67,6 +67,29 @@ struct PlayingTests {
     #expect(cassette.issues.isEmpty)
   }
 
+  @Test("gives each of many requests its own entry, in any order, without a comparison with all of them")
+  func many() async throws {
+    let count = 300
+    try folder.write(
+      (0..<count).map { .made("POST", "https://a.test/x", "\($0)", at: Double($0 + 1), body: #"{"id":\#($0)}"#) }
+        + (0..<count).map { .made("https://a.test/x?id=\($0)", "\($0)", at: Double($0 + 1000)) })
+    let compared = Locked(0)
+    let cassette = folder.cassette { options in
+      options.matcher = { _, _ in
+        compared.withLock { $0 += 1 }
+        return true
+      }
+    }
+    for number in (0..<count).reversed() {
+      let body = MessageBody.text(#"{ "id": \#(number) }"#)
+      let type: HTTPFields = [.contentType: "application/json"]
+      #expect(try await cassette.text(.post, "https://a.test/x", body: body, fields: type) == "\(number)")
+    }
+    for number in 0..<count { #expect(try await cassette.text("https://a.test/x?id=\(number)") == "\(number)") }
+    #expect(compared.withLock { $0 } == 2 * count)
+    #expect(cassette.issues.isEmpty)
+  }
+
   @Test("compares method, URL and query, the latter in any order, and says of a miss what came nearest and what to do")
   func misses() async throws {
     try folder.write([

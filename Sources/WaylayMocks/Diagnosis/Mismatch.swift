@@ -234,6 +234,17 @@ extension BodyMatcher {
           distance: $0.distance)
       }
     case .multipart(let parts, let isExact): return PartPattern.mismatches(parts, isExact, facts)
+    case .file(let name, let type, let content):
+      var found = content.matches(facts) ? [] : content.mismatches(facts)
+      let part = facts.part
+      if name ?? part?.filename != part?.filename {
+        found.append(
+          Mismatch("file name", expected: name ?? "", actual: part?.filename ?? "none", distance: 0.3))
+      }
+      if let type, type.lowercased() != part?.mediaType {
+        found.append(Mismatch("type", expected: type, actual: part?.mediaType ?? "none", distance: 0.3))
+      }
+      return found
     case .data(let data):
       return [Mismatch("body", expected: "\(data.count) given bytes", actual: Excerpt.of(facts), distance: 0.6)]
     case .text(let text):

@@ -14,6 +14,7 @@ public struct BodyMatcher: Sendable {
     case jsonPath(JSONPath, JSONValue?)
     case form(QueryPattern)
     case multipart([PartPattern], isExact: Bool)
+    case file(name: String?, type: String?, BodyMatcher)
     case empty
     case present
     case broken
@@ -141,7 +142,7 @@ public struct BodyMatcher: Sendable {
   ///
   /// ```swift
   /// Stub(.post, "/photos", .status(201))
-  ///   .where(.body(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present])))
+  ///   .where(.body(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .file("a.png", type: "image/png")])))
   /// ```
   ///
   /// - Parameters:
@@ -151,6 +152,16 @@ public struct BodyMatcher: Sendable {
     var matcher = BodyMatcher(.multipart(parts.map { PartPattern(name: $0.key, body: $0.value) }, isExact: exactly))
     matcher.problem = parts.lazy.compactMap(\.value.problem).first
     return matcher
+  }
+
+  /// A part of a multipart form with a file name, a media type, or both; no whole body matches.
+  ///
+  /// - Parameters:
+  ///   - name: The file name; `nil` for any, or none.
+  ///   - type: The media type, without parameters; `nil` for any.
+  ///   - content: The condition on the part's bytes.
+  public static func file(_ name: String?, type: String? = nil, content: BodyMatcher = .present) -> BodyMatcher {
+    BodyMatcher(.file(name: name, type: type, content), problem: content.problem)
   }
 
   /// No body.
@@ -170,6 +181,9 @@ extension BodyMatcher {
     case .jsonPath(let path, let value): Self.matches(path, value, facts)
     case .form(let pattern): facts.mayBeForm && pattern.matches(facts.form)
     case .multipart(let parts, let isExact): PartPattern.matches(parts, isExact, facts)
+    case .file(let name, let type, let content):
+      facts.part.map { (name ?? $0.filename) == $0.filename && (type ?? $0.mediaType).lowercased() == $0.mediaType }
+        ?? false && content.matches(facts)
     case .empty: facts.body.isEmpty
     case .present: !facts.body.isEmpty
     case .broken: false
@@ -197,6 +211,8 @@ extension BodyMatcher: CustomStringConvertible {
     case .jsonPath(let path, nil): "JSON body with \(path)"
     case .form(let pattern): "form \(pattern)"
     case .multipart(let parts, _): "multipart form with \(parts.map(\.name).joined(separator: ", "))"
+    case .file(let name, let type, let content):
+      "file" + (name.map { " \($0)" } ?? "") + (type.map { " of type \($0)" } ?? "") + " with \(content)"
     case .empty: "no body"
     case .present: "a body"
     case .broken: "a body that cannot be described"

@@ -8,6 +8,11 @@ enum MultipartForm {
     /// The media type, if the part states one.
     let contentType: String?
     let body: Data
+
+    /// The media type without parameters, in lower case (RFC 7578, section 4.4).
+    var mediaType: String {
+      (contentType ?? "text/plain").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    }
   }
 
   /// The parts of a body; `nil` if `type` is not a multipart type or the body is malformed.

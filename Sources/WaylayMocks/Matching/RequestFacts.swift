@@ -8,6 +8,8 @@ final class RequestFacts {
   let body: Data
   /// Records the response or error; `nil` if the request is not being loaded.
   let outcome: MockOutcome?
+  /// The part of a form that the request wraps.
+  private(set) var part: MultipartForm.Part?
 
   init(_ request: InterceptedRequest, body: Data, _ outcome: MockOutcome? = nil) {
     (self.request, self.outcome) = (request, outcome)
@@ -25,7 +27,9 @@ final class RequestFacts {
   lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
     var request = InterceptedRequest(.post, request.url, body: .data(part.body))
     request.fields[.contentType] = part.contentType
-    return RequestFacts(request, body: part.body)
+    let facts = RequestFacts(request, body: part.body)
+    facts.part = part
+    return facts
   }
 
   func field(_ name: String) -> String? { request.headerValue(name) }

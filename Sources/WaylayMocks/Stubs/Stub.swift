@@ -1,4 +1,5 @@
-/// A rule of a mock: the requests it matches, its responses, and its number of uses.
+/// A rule of a mock: the requests it matches, its responses, and its number of uses. Of several stubs that match, the
+/// last one written answers.
 ///
 /// ```swift
 /// Stub(.get, "https://api.example.com/users/:id", .json(["id": 42]))
@@ -54,6 +55,26 @@ public struct Stub: Sendable {
   /// Makes a stub for any method with responses that are given one after the other.
   public init(
     _ url: some URLPatternConvertible, _ responses: MockResponse..., fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(
+      RequestPattern(url), responses: responses,
+      at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+  }
+
+  /// Makes a stub with a list of responses that are given one after the other, the last one for all further requests.
+  public init(
+    _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, _ responses: [MockResponse],
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(
+      RequestPattern(method, url), responses: responses,
+      at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+  }
+
+  /// Makes a stub for any method with a list of responses that are given one after the other.
+  public init(
+    _ url: some URLPatternConvertible, _ responses: [MockResponse], fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     self.init(

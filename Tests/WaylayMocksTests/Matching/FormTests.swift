@@ -54,6 +54,28 @@ struct FormTests {
     #expect(mock.issues.map(\.kind) == [.invalidStub])
   }
 
+  @Test("A part is found by its file name and media type")
+  func files() async throws {
+    let sent =
+      "--b\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.png\"\r\nContent-Type: Image/PNG; q=1\r\n\r\n"
+      + "PNG\r\n--b--\r\n"
+    let matching: [BodyMatcher] = [
+      .file("a.png"), .file("a.png", type: "image/png"), .file(nil, type: "IMAGE/png"),
+      .file("a.png", content: .text("PNG")),
+    ]
+    for matcher in matching { #expect(try await matches(.multipart(["photo": matcher]), sent), "\(matcher)") }
+    let others: [BodyMatcher] = [
+      .file("b.png"), .file("a.png", type: "image/jpeg"), .file("a.png", content: .text("JPG")),
+    ]
+    for matcher in others { #expect(try await !matches(.multipart(["photo": matcher]), sent), "\(matcher)") }
+    #expect(try await !matches(.multipart(["a": .file("a.png")]), parts((#"name="a""#, "1"))))
+    #expect(try await matches(.multipart(["a": .file(nil, type: "text/plain")]), parts((#"name="a""#, "1"))))
+    let text = try await report(
+      post(sent), Stub(.post, "/x").where(.body(.multipart(["photo": .file("b.png", type: "image/gif")]))))
+    #expect(text.contains("part photo, file name") && text.contains("expected b.png"), "\(text)")
+    #expect(text.contains("part photo, type") && text.contains("but was  image/png"), "\(text)")
+  }
+
   @Test("A report shows the part that differs, the one that is missing, and the one that is too many")
   func differences() async throws {
     let sent = parts((#"name="meta""#, #"{"album":7}"#), (#"name="title""#, "Hello"), (#"name="more""#, "x"))

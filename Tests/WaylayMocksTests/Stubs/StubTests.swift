@@ -73,7 +73,10 @@ struct StubTests {
   @Test("Sequences: the last repeats, they begin again, or they end")
   func sequences() async throws {
     let list = Stub(.get, "/x", .text("1"), .text("2"), .text("3"))
-    for (stub, expected) in [(list, "12333"), (list.cycling, "12312"), (list.times(1...3), "123--")] {
+    let array = Stub(.get, "/x", ["1", "2", "3"].map { .text($0) })
+    for (stub, expected) in [
+      (list, "12333"), (array, "12333"), (list.cycling, "12312"), (list.times(1...3), "123--"),
+    ] {
       let mock = MockInterceptor {
         Stub(.get, "/x", .text("-"))
         stub

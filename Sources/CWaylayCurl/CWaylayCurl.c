@@ -98,6 +98,7 @@ enum {
   option_timer_function = 20004,
   option_timer_data = 10005,
   info_private = 0x100000 + 21,
+  info_certificates = 0x400000 + 34,
   info_tls_session = 0x400000 + 45,
   tls_openssl = 1,
   tls_gnutls = 2,
@@ -378,6 +379,19 @@ void *waylay_curl_list_append(void *last, const char *text) {
 }
 
 void waylay_curl_list_free(void *list) { curl_slist_free_all(list); }
+
+const char *waylay_curl_certificate(void *easy) {
+  /* struct curl_certinfo: the certificates, each a list of lines; the first is the server's own. */
+  struct {
+    int count;
+    struct list_node **lines;
+  } *known = NULL;
+  if (curl_easy_getinfo(easy, info_certificates, &known) != 0 || !known || known->count < 1) return NULL;
+  for (struct list_node *line = known->lines[0]; line; line = line->next)
+    if (strncmp(line->data, "Cert:", 5) == 0) return line->data + 5;
+  return NULL;
+}
+
 const char *waylay_curl_message(int code) { return curl_easy_strerror(code); }
 
 /* A socket, found by its number: libcurl's own, or with an address one that was made here. */

@@ -66,6 +66,8 @@ int waylay_curl_socket_error(void);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);
 const char *_Nullable waylay_curl_get_text(void *_Nonnull easy, int info);
+/* The server's certificate, in PEM, with the option for that; NULL on a connection that was open before. */
+const char *_Nullable waylay_curl_certificate(void *_Nonnull easy);
 void *_Nullable waylay_curl_context(void *_Nonnull easy);
 int waylay_curl_pause(void *_Nonnull easy, int mask);
 

@@ -167,6 +167,8 @@ public struct LoadMetrics: Sendable, Hashable {
   public var protocolName: String?
   /// Whether only the end of the connection has ended a body whose coding was not seen to end.
   var isBodyCut = false
+  /// Whether the server's key is among the host's pins, where `Pins.isReportOnly`.
+  public var isPinned: Bool?
 
   /// Makes metrics without any measurements.
   public init() {}

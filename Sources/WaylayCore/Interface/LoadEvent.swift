@@ -146,4 +146,6 @@ extension OpenEnum where Domain == LoadEvent {
   /// Credentials that an interceptor set were not sent, because a redirect has led to another origin; the error names
   /// them and the interceptor.
   public static var credentialsWithheld: Self { Self("credentialsWithheld") }
+  /// The server's key is not among the host's pins, and the request was sent all the same: see `Pins.isReportOnly`.
+  public static var pinMismatched: Self { Self("pinMismatched") }
 }

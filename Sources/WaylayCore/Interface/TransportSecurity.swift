@@ -27,14 +27,18 @@ public struct TransportSecurity: Sendable, Hashable {
   /// The pins and the client certificate that apply to a URL; `nil` if none do.
   func demands(for url: URL) -> Demands? {
     guard url.scheme?.lowercased() == "https" else { return nil }
-    let demands = Demands(
-      pins: pins.pins(for: url), certificate: clientCertificates.first { $0.hosts.contains { $0.matches(url) } })
-    return demands.pins == nil && demands.certificate == nil ? nil : demands
+    let certificate = clientCertificates.first { $0.hosts.contains { $0.matches(url) } }
+    guard let keys = pins.pins(for: url) else { return certificate.map { Demands(certificate: $0) } }
+    return pins.isReportOnly
+      ? Demands(reported: keys, certificate: certificate) : Demands(pins: keys, certificate: certificate)
   }
 
   struct Demands {
-    let pins: Set<Data>?
-    let certificate: ClientCertificate?
+    /// The keys without which nothing is sent.
+    var pins: Set<Data>?
+    /// The keys whose absence is reported.
+    var reported: Set<Data>?
+    var certificate: ClientCertificate?
   }
 
   static func incapable(_ transport: String, of request: InterceptedRequest) -> WaylayError {
@@ -67,15 +71,29 @@ public struct TransportSecurity: Sendable, Hashable {
 /// for the host that it was opened for; libcurl opens one for each.
 public struct Pins: Sendable, Hashable {
   private var keys: [HostPattern: Set<Data>] = [:]
+  /// When the pins lapse: from then on, the chain of certificates alone decides. `nil` for never.
+  ///
+  /// An app that is not updated thereby does not lose its server with the last key that it knows.
+  public var expires: Date?
+  /// Whether another key is reported, rather than refused: as `LoadEvent.pinMismatched`, in the log at `.warning`, and
+  /// by `LoadMetrics.isPinned`. The request is sent. Not reported on a connection that was open before, nor by a libcurl
+  /// without OpenSSL.
+  public var isReportOnly = false
 
   /// Makes no pins.
   public init() {}
 
   /// Makes pins.
   ///
-  /// - Parameter pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them.
+  /// - Parameters:
+  ///   - pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them.
+  ///   - expires: When they lapse. Default: never.
+  ///   - isReportOnly: Whether another key is reported, rather than refused.
   /// - Throws: `WaylayError.invalidHost` and `WaylayError.invalidPin`.
-  public init(_ pins: [String: [String]]) throws(WaylayError) {
+  public init(
+    _ pins: [String: [String]], expires: Date? = nil, isReportOnly: Bool = false
+  ) throws(WaylayError) {
+    (self.expires, self.isReportOnly) = (expires, isReportOnly)
     for (host, texts) in pins {
       let pattern = try HostPattern(host)
       guard !texts.isEmpty else { throw WaylayError(.invalidPin, "\(host) has no pins: write one and a backup.") }
@@ -90,8 +108,9 @@ public struct Pins: Sendable, Hashable {
     }
   }
 
-  /// The pins of the URL's host; `nil` for one that has none.
+  /// The pins of the URL's host; `nil` for one that has none, or none any more.
   func pins(for url: URL) -> Set<Data>? {
+    if let expires, expires <= Date() { return nil }
     let matching = keys.filter { $0.key.matches(url) }
     let exact = matching.filter { !$0.key.isWildcard }
     let found = (exact.isEmpty ? matching : exact).values

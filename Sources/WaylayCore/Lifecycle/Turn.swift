@@ -226,8 +226,18 @@ extension Load {
       (error.url, error.requestID) = (error.url ?? url.withoutUserInfo, id)
       throw error
     }
+    if response.metrics?.isPinned == false { reportPin(of: url) }
     if url != request.url, response.url == request.url { response.url = url }
     return response
+  }
+
+  /// Reports a key that is not among pins which are not enforced.
+  private func reportPin(of url: URL) {
+    let error = TransportError(
+      .serverCertificateUntrusted, code: .pinMismatch, phase: .securing,
+      message: "the server's public key is not among the pins of \(url.host ?? ""), which only report it.")
+    report(.pinMismatched, error: error)
+    registry.logger?.warning("\(error.message)", metadata: [LogKey.load: "\(id)", LogKey.url: "\(url.redacted)"])
   }
 
   /// Rejects a route if the transport would dial another address.

@@ -2,6 +2,12 @@ import Foundation
 
 /// The public key of a certificate, in the form that pins hash: its SubjectPublicKeyInfo (RFC 5280, section 4.1).
 enum PublicKeyInfo {
+  /// The same of a certificate in PEM.
+  static func digest(ofPEM text: String) -> Data? {
+    Data(base64Encoded: text.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined())
+      .flatMap(digest(ofCertificate:))
+  }
+
   /// The SHA-256 of the public key; `nil` if the data is not a DER certificate.
   static func digest(ofCertificate der: Data) -> Data? {
     var certificate = Elements(Array(der)[...])

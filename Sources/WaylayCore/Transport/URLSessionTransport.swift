@@ -150,12 +150,18 @@ final class SessionExchange: Sendable {
     /// Whether the task is suspended, once, because the reader is slow.
     var isHeld = false
     var requestBytesSent: Int64 = 0
+    var isPinned: Bool?
   }
 
   let upload: PlatformExchange.Upload
   /// Whether the app's request contains the body, where protocol classes can read it.
   var showsBody: Bool { !request[UploadedBody.self] }
   private let request: InterceptedRequest
+  /// Whether the server's key is among the pins; `nil` as long as it is not known.
+  var isPinned: Bool? {
+    get { state.withLock { $0.isPinned } }
+    set { state.withLock { $0.isPinned = newValue } }
+  }
   /// The observer of progress.
   var observer: TransportObserver? { request.observer }
   private let startedAt = ContinuousClock.now
@@ -256,6 +262,7 @@ final class SessionExchange: Sendable {
     let pipe = BodyPipe(onAbandon: { [weak self] in self?.cancel() }, onDrain: { [weak self] in self?.resumeReading() })
     var metrics = LoadMetrics()
     metrics.firstByte = startedAt.duration(to: .now)
+    if demands?.reported != nil { metrics.isPinned = isPinned }
     metrics.requestBodyBytes = state.withLock { state in
       state.pipe = pipe
       return state.requestBytesSent

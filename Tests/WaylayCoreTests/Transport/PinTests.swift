@@ -64,6 +64,43 @@
       }
     }
 
+    @Test("pins that only report let another key through, and tell: by an event, in the log, in the metrics")
+    func reportOnly() async throws {
+      try await withSecureOrigin { origin, pin, authority in
+        for (pins, isPinned) in [([Self.strange], false), ([Self.strange, pin], true)] {
+          let lines = Log<String>()
+          var options = CurlTransport.Options()
+          options.additionalAuthorities = [Data(authority.pem.utf8)]
+          options.security.pins = try Pins(["127.0.0.1": pins], isReportOnly: true)
+          let registry = InterceptorRegistry(transport: CurlTransport(options: options), logger: .recording(lines))
+          let events = registry.events()
+          let response = try await registry.load(URLRequest(url: origin.url("/echo")))
+          _ = try await response.body.collect(upTo: 1 << 20)
+          #expect(response.metrics?.isPinned == isPinned)
+          registry.invalidate()
+          let told = await events.reduce(into: [LoadEvent]()) { $0.append($1) }.filter { $0.kind == .pinMismatched }
+          #expect(told.count == (isPinned ? 0 : 1))
+          #expect(told.allSatisfy { ($0.error as? TransportError)?.code == .pinMismatch })
+          #expect(lines.all.contains { $0.hasPrefix("warning") && $0.contains("only report") } == !isPinned)
+        }
+        #expect(origin.requests.count == 2)
+      }
+    }
+
+    @Test("pins lapse with their date: until then they are enforced, afterwards the chain of certificates decides")
+    func expiry() async throws {
+      try await withSecureOrigin { origin, _, authority in
+        for (expires, isRefused) in [(Date.distantPast, false), (Date.distantFuture, true), (nil, true)] {
+          var options = CurlTransport.Options()
+          options.additionalAuthorities = [Data(authority.pem.utf8)]
+          options.security.pins = try Pins(["127.0.0.1": [Self.strange]], expires: expires)
+          let registry = InterceptorRegistry(transport: CurlTransport(options: options))
+          let error = await failure { try await registry.data(for: URLRequest(url: origin.url("/echo"))).0 }
+          #expect((error != nil) == isRefused)
+        }
+      }
+    }
+
     @Test("a transport that cannot check pins sends nothing; a host without pins is loaded as ever")
     func incapable() async throws {
       let pins = TransportSecurity(pins: try Pins(["pinned.example": [Self.strange]]))

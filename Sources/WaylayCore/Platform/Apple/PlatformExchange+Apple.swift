@@ -23,9 +23,10 @@
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       // Pins come besides the judgement on the certificate, which follows as ever.
-      if let pins = exchange?.demands?.pins, challenge.isServerTrust,
-        challenge.leafCertificate.flatMap(PublicKeyInfo.digest).map(pins.contains) != true
-      {
+      if let demands = exchange?.demands, let pins = demands.pins ?? demands.reported, challenge.isServerTrust {
+        exchange?.isPinned = challenge.leafCertificate.flatMap(PublicKeyInfo.digest).map(pins.contains) ?? false
+      }
+      if exchange?.demands?.pins != nil, exchange?.isPinned == false {
         exchange?.fail(
           TransportError(
             .serverCertificateUntrusted, code: .pinMismatch, phase: .securing, requestBytesSent: 0,

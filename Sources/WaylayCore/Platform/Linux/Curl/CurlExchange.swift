@@ -358,6 +358,10 @@
       guard let easy else { return LoadMetrics() }
       var metrics = LoadMetrics(easy: easy, isOver: isOver)
       metrics.isBodyCut = isOver && !(unframed?.isWhole ?? true)
+      if transport.isSecured, let pins = transport.options.security.demands(for: url)?.reported {
+        metrics.isPinned = waylay_curl_certificate(easy).map { String(cString: $0) }
+          .flatMap(PublicKeyInfo.digest(ofPEM:)).map(pins.contains)
+      }
       return metrics
     }
   }

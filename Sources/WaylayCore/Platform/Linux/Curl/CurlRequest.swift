@@ -156,6 +156,7 @@
         let list = pins.map { "sha256//\($0.base64EncodedString())" }.joined(separator: ";")
         guard text(CurlOption.pinnedPublicKey, list) else { return false }
       }
+      if demands.reported != nil { number(CurlOption.certificateInfo, 1) }
       switch demands.certificate?.form {
       case nil: return true
       case .pem(let certificate, let key):
@@ -251,6 +252,7 @@
     static let noSignal: Int32 = 99
     static let connectTimeout: Int32 = 156
     static let contentDecoding: Int32 = 158
+    static let certificateInfo: Int32 = 172
     static let protocols: Int32 = 181
     static let suppressConnectHeaders: Int32 = 265
     static let quickExit: Int32 = 322

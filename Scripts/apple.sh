@@ -12,7 +12,7 @@
 # How: the toolchain's modules (the standard library, FoundationEssentials, …) and those of the packages that Waylay uses are copied, and the
 # triple that a module file names as its own is overwritten by Apple's, so that the compiler takes them. With them comes what they say of
 # availability: `Task.immediate` needs macOS 26 here, as it does there. The toolchain's `Foundation`, `FoundationNetworking`, `Dispatch` and
-# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch`, `CoreFoundation`, `Security`, `Network`, `WebKit` and `NIOTransportServices` are the
+# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch`, `CoreFoundation`, `Security`, `CFNetwork`, `Network`, `WebKit` and `NIOTransportServices` are the
 # stand-ins. So `canImport(Darwin)` and `os(macOS)` are true, and `canImport(FoundationNetworking)` and `os(Linux)` are false, as on a Mac.
 # A package of which Linux and Apple build different sources is as Linux builds it: swift-nio, and swift-crypto, which is CryptoKit there.
 #
@@ -117,10 +117,10 @@ prepare() {
     done
   done
   for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
-  for name in Glibc CoreFoundation Darwin Dispatch Security Foundation Network WebKit NIOTransportServices XCTest; do
+  for name in Glibc CoreFoundation Darwin Dispatch Security CFNetwork Foundation Network WebKit NIOTransportServices XCTest; do
     case "$floor.$name" in watchos*.NIOTransportServices | watchos*.WebKit | tvos*.WebKit) continue ;; esac
     # The enums of a framework are open: a switch over one needs an @unknown default. C has structs, and NIO is no framework.
-    case "$name" in Dispatch | Foundation | CoreFoundation | Security | Network | WebKit) kind=-enable-library-evolution ;; *) kind= ;; esac
+    case "$name" in Dispatch | Foundation | CoreFoundation | Security | CFNetwork | Network | WebKit) kind=-enable-library-evolution ;; *) kind= ;; esac
     # shellcheck disable=SC2086
     compile "$floor" -emit-module $kind -experimental-skip-all-function-bodies -module-name "$name" -o "$place/modules/$name.swiftmodule" \
       -suppress-warnings "$standIns/$name"/*.swift

@@ -90,12 +90,16 @@ public final class HostRewriter: RequestInterceptor {
       rules: HostRuleSource(rules), resolver: resolver, policy: policy, logger: logger, clock: clock)
   }
 
-  /// Whether a rule routes the request's host.
+  /// Whether a rule routes the request's host, and no proxy of the system does where the policy yields to it.
   public func canInit(with request: URLRequest) -> Bool {
-    guard let authority = Self.authority(of: request.url),
+    guard let authority = Self.authority(of: request.url), !yields(to: request.url),
       let rule = ruleSource.match(authority.host, port: authority.port)
     else { return false }
     return !rule.isExclusion
+  }
+
+  private func yields(to url: URL?) -> Bool {
+    policy.yieldsToSystemProxy && url.map { SystemProxy.isSet(for: $0) } ?? false
   }
 
   /// Sends the request to the best of the host's addresses, and to the next ones if that does not respond.
@@ -312,6 +316,11 @@ extension HostRewriter {
         summary: "\(url.redacted): not http or https, or no host: left alone", error: nil)
     }
     let host = "\(authority.host):\(authority.port)"
+    guard !yields(to: url) else {
+      return HostExplanation(
+        host: host, rule: nil, rows: [], summary: "\(host), a proxy of the system: the request is left alone",
+        error: nil)
+    }
     let end = policy.allowsSystem ? "then the system's way" : "and nothing else"
     do {
       guard let plan = try await plan(for: authority) else {

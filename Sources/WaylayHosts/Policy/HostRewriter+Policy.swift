@@ -39,6 +39,12 @@ extension HostRewriter {
     /// The check that a response over plain `http` must pass to be accepted as the host's own; `nil` accepts every
     /// response.
     public var responseCheck: ResponseCheck?
+    /// Whether the rewriter leaves a request alone while the system has a proxy for its URL: on Apple platforms the
+    /// system's settings, elsewhere the variables `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`.
+    ///
+    /// Where the only way out is a proxy, an address that is dialed directly is not reached. Under ``require`` too: the
+    /// proxy then resolves the host.
+    public var yieldsToSystemProxy = false
 
     /// Falls back to the system, including its resolver, if no address responds.
     public static let prefer = Policy(allowsSystem: true)

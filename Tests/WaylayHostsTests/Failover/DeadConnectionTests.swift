@@ -138,5 +138,50 @@
         await origin.stop()
       }
     }
+
+    @Test("a rewriter that yields to a proxy of the system leaves a request to it as long as it is set", .exitTest)
+    func yields() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit()
+        let (origin, proxy) = (try await TestOrigin.start(), try await TestOrigin.start())
+        for name in ["all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] { unsetenv(name) }
+        setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+        var policy = HostRewriter.Policy.require
+        policy.yieldsToSystemProxy = true
+        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy)
+        let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
+        let url = origin.url("/hello", host: "api.test")
+        let summary = await rewriter.explain(url).summary
+        Process.require(summary.contains("a proxy of the system"), summary)
+        _ = try? await registry.text(url)
+        Process.require(proxy.connectionCount == 1 && origin.connectionCount == 0, "the proxy was not used")
+        setenv("no_proxy", "other.test, .api.test", 1)
+        let excepted = try await registry.text(url)
+        Process.require(excepted == "hello", "with an exception: \(excepted)")
+        unsetenv("http_proxy")
+        unsetenv("no_proxy")
+        let direct = try await registry.text(url)
+        Process.require(direct == "hello", "without a proxy: \(direct)")
+        registry.invalidate()
+        await origin.stop()
+        await proxy.stop()
+      }
+    }
+
+    @Test(
+      "which variables name a proxy for a URL, and which hosts are excepted",
+      arguments: [
+        (["https_proxy": "http://p:1"], "https://api.test/", true),
+        (["HTTPS_PROXY": "http://p:1"], "https://a.b/", true),
+        (["HTTP_PROXY": "http://p:1"], "http://api.test/", false),
+        (["http_proxy": "http://p:1"], "https://a.b/", false),
+        (["ALL_PROXY": "socks5://p:1"], "http://api.test/", true), (["all_proxy": ""], "https://api.test/", false),
+        (["all_proxy": "http://p:1", "no_proxy": "*"], "https://api.test/", false),
+        (["all_proxy": "http://p:1", "NO_PROXY": "x.y,test"], "https://API.test/", false),
+        (["all_proxy": "http://p:1", "no_proxy": "pi.test"], "https://api.test/", true),
+      ] as [([String: String], String, Bool)])
+    func variables(_ environment: [String: String], _ url: String, _ isSet: Bool) throws {
+      #expect(SystemProxy.isSet(for: try #require(URL(string: url)), environment) == isSet)
+    }
   }
 #endif

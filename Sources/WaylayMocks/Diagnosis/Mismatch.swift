@@ -180,6 +180,10 @@ extension RequestMatcher {
       return [field(name, expected: value.map { Redaction.field(name, $0) } ?? "any value", facts)]
     case .fieldRegex(let name, let regex): return [field(name, expected: "a match of \(regex)", facts)]
     case .body(let body): return body.mismatches(facts)
+    case .graphQL(let name):
+      return [
+        Mismatch("GraphQL operation", expected: name, actual: facts.graphQLOperation ?? "none", distance: 0.4)
+      ]
     case .predicate(let name, _):
       return [Mismatch("condition", expected: name, actual: "the closure returned false", distance: 0.5)]
     case .and(let matchers): return matchers.flatMap { $0.mismatches(facts, parameters) }

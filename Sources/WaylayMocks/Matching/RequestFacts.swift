@@ -32,6 +32,15 @@ final class RequestFacts {
     return facts
   }
 
+  /// The name of the GraphQL operation; `nil` for a request of none, or of one without a name.
+  lazy var graphQLOperation: String? = {
+    func asked(_ name: String) -> String? {
+      json?[name]?.string ?? query.items.first { $0.name == name }.flatMap(\.value)
+    }
+    if let name = asked("operationName"), !name.isEmpty { return name }
+    return asked("query").flatMap(GraphQL.operationName)
+  }()
+
   func field(_ name: String) -> String? { request.headerValue(name) }
 
   /// Whether `Content-Type` names a form.
@@ -39,6 +48,46 @@ final class RequestFacts {
 
   /// Whether the body may be a form: the loading system adds the form's media type to a body without one.
   var mayBeForm: Bool { field("Content-Type") == nil || statesForm }
+}
+
+/// Documents of GraphQL (specification of October 2021, section 2).
+enum GraphQL {
+  /// The name of the first operation; `nil` without one, or if it has no name.
+  static func operationName(in document: String) -> String? {
+    var rest = Array(document.utf8)[...]
+    var (depth, isStart, isNext) = (0, true, false)
+    while let byte = rest.first {
+      if isNext, "{(@".utf8.contains(byte) { return nil }
+      switch byte {
+      case UInt8(ascii: "#"): rest = rest.drop { $0 != 0x0A && $0 != 0x0D }
+      case UInt8(ascii: "\""): rest = afterString(rest)
+      case UInt8(ascii: "{"), UInt8(ascii: "("):
+        depth += 1
+        rest = rest.dropFirst()
+      case UInt8(ascii: "}"), UInt8(ascii: ")"):
+        depth -= 1
+        isStart = depth == 0 && byte == UInt8(ascii: "}")
+        rest = rest.dropFirst()
+      case _ where byte.isOfWord:
+        let word = String(decoding: rest.prefix(while: \.isOfWord), as: UTF8.self)
+        if isNext { return word }
+        isNext = isStart && depth == 0 && ["query", "mutation", "subscription"].contains(word)
+        isStart = false
+        rest = rest.drop(while: \.isOfWord)
+      default: rest = rest.dropFirst()
+      }
+    }
+    return nil
+  }
+
+  /// What stands behind a string, or a block string.
+  private static func afterString(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let quotes = [UInt8](repeating: UInt8(ascii: "\""), count: 3)
+    let end = text.starts(with: quotes) ? quotes : [UInt8(ascii: "\"")]
+    var rest = text.dropFirst(end.count)
+    while !rest.isEmpty, !rest.starts(with: end) { rest = rest.dropFirst(rest.first == UInt8(ascii: "\\") ? 2 : 1) }
+    return rest.dropFirst(end.count)
+  }
 }
 
 extension InterceptedRequest {

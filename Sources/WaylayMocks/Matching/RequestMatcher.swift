@@ -15,6 +15,7 @@ public struct RequestMatcher: Sendable {
     case field(String, String?)
     case fieldRegex(String, TextRegex)
     case body(BodyMatcher)
+    case graphQL(String)
     case predicate(String, @Sendable (MockRequest) -> Bool)
     case and([RequestMatcher])
     case or([RequestMatcher])
@@ -62,6 +63,14 @@ public struct RequestMatcher: Sendable {
   /// Requests with that body.
   public static func body(_ body: BodyMatcher) -> RequestMatcher { RequestMatcher(kind: .body(body)) }
 
+  /// Requests of that GraphQL operation: by `operationName`, in a JSON body or in the query, or else by the name in the
+  /// document.
+  ///
+  /// ```swift
+  /// Stub(.post, "/graphql", .json(["data": ["orders": []]])).where(.graphQL("Orders"))
+  /// ```
+  public static func graphQL(_ operation: String) -> RequestMatcher { RequestMatcher(kind: .graphQL(operation)) }
+
   /// Requests that the closure accepts. It may run on any thread, and for requests that another stub finally answers.
   ///
   /// - Parameters:
@@ -100,6 +109,7 @@ extension RequestMatcher {
       return value == nil || value == actual
     case .fieldRegex(let name, let regex): return facts.field(name).map { regex.matches($0) } ?? false
     case .body(let body): return body.matches(facts)
+    case .graphQL(let name): return facts.graphQLOperation == name
     case .predicate(_, let predicate):
       return predicate(MockRequest(facts.request, body: facts.body, parameters: parameters))
     case .and(let matchers): return matchers.allSatisfy { $0.matches(facts, parameters) }
@@ -116,7 +126,7 @@ extension RequestMatcher {
     case .body(let body): [body.problem].compactMap { $0 }
     case .and(let matchers), .or(let matchers): matchers.flatMap(\.problems)
     case .not(let matcher): matcher.problems
-    case .method, .query, .hasQuery, .field, .predicate: []
+    case .method, .query, .hasQuery, .field, .graphQL, .predicate: []
     }
   }
 
@@ -126,7 +136,7 @@ extension RequestMatcher {
     case .predicate: true
     case .and(let matchers), .or(let matchers): matchers.contains(where: \.runsForeignCode)
     case .not(let matcher): matcher.runsForeignCode
-    case .method, .url, .query, .hasQuery, .field, .fieldRegex, .body: false
+    case .method, .url, .query, .hasQuery, .field, .fieldRegex, .body, .graphQL: false
     }
   }
 }
@@ -147,6 +157,7 @@ extension RequestMatcher: CustomStringConvertible {
     case .field(let name, let value): value.map { "header \(name): \(Redaction.field(name, $0))" } ?? "header \(name)"
     case .fieldRegex(let name, let regex): "header \(name) matching \(Redaction.field(name, "\(regex)"))"
     case .body(let body): body.description
+    case .graphQL(let name): "GraphQL operation \(name)"
     case .predicate(let name, _): name
     case .and(let matchers): "(" + matchers.map(\.description).joined(separator: " and ") + ")"
     case .or(let matchers): "(" + matchers.map(\.description).joined(separator: " or ") + ")"

@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-QG9GnPH3eCTkaMoQ41BEMSvFTHvb6ysk8+kvAMksbXM="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-xwSnHMnUMb2h/fKO0Lwgy+hqi0KK5XpPSj5zJ7ywR4s="
+  static let scriptHash = "sha256-Q8Qk2dK0OFudyW0ElF2/0gZUJ6r8LKaonT07ROTC4gQ="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -432,6 +432,24 @@ enum PageSource {
 
       get end() { return this.start + this.time; }
 
+      /** A member of the JSON that is sent, also of JSON that was cut off, or else an item of the query. */
+      member(name) {
+        const found = new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(this.requestText);
+        try { return found ? JSON.parse(found[1]) : new URLSearchParams(this.query).get(name) ?? ''; } catch { return ''; }
+      }
+
+      /** The name of the GraphQL operation. */
+      get operation() {
+        this.operationName ??= (() => {
+          // Without comments and strings.
+          const document = this.member('query').replace(/#.*|"{3}[^]*?"{3}|"(?:[^"\\\n]|\\.)*"/g, '');
+          if (!document.includes('{') && !/"persistedQuery"|"query"\s*:\s*"[^"]*\{/.test(this.requestText)) return '';
+          const named = /^[^{]*?\b(?:query|mutation|subscription)\s+([_a-z]\w*)/i.exec(document);
+          return this.member('operationName') || (named?.[1] ?? '');
+        })();
+        return this.operationName;
+      }
+
       get requestText() { return texts(this.entry.request?.postData?.text); }
       get responseText() {
         const content = this.entry.response?.content;
@@ -780,7 +798,7 @@ enum PageSource {
       parts.state.className = `state tone-${row.tone}${row.state === 'open' ? ' is-open' : ''}`;
       parts.state.textContent = row.label;
       parts.method.textContent = row.method;
-      parts.path.replaceChildren(row.path, make('i', {}, row.query));
+      parts.path.replaceChildren(row.path, make('i', {}, row.query), row.operation && ` ${row.operation}`);
       parts.path.title = row.url;
       parts.host.textContent = row.host;
       parts.tag.hidden = row.source === 'network' || !row.source;
@@ -927,6 +945,27 @@ enum PageSource {
       }).join('\n');
     }
 
+    /** Server-sent events, each with its name, its id and its data (HTML, section 9.2.6). */
+    function eventLines(text) {
+      const shown = [];
+      let [type, id, data] = ['', '', []];
+      const close = (note = '') => {
+        let body = data.join('\n');
+        try { body = indented(body); } catch { /* No JSON. */ }
+        if (data.length) shown.push(`${[type || 'message', id && `id ${id}`, note].filter(Boolean).join(', ')}\n${body}`);
+        [type, data] = ['', []];
+      };
+      for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+        const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line);
+        if (line === '') close();
+        else if (name === 'data') data.push(value);
+        else if (name === 'event') type = value;
+        else if (name === 'id') id = value;
+      }
+      close('not complete');
+      return shown.join('\n\n');
+    }
+
     function isCut(container, size, kept) {
       return container?._truncated === true || (size >= 0 && kept >= 0 && size > kept);
     }
@@ -942,6 +981,7 @@ enum PageSource {
       if (!text) return [heading, make('p', { class: 'note' }, size > 0 ? `${bytes(size)}, not kept.` : 'Empty.')];
       let pretty = null;
       if (kind === 'json' || /^\s*[[{]/.test(text.slice(0, 200))) try { pretty = indented(text); } catch { pretty = null; }
+      else if (kind === 'events') pretty = eventLines(text) || null;
       else if (kind === 'form' && !/multipart/.test(type)) pretty = formLines(text);
       const body = make('pre', { class: 'body', tabindex: '0' });
       let isPretty = pretty !== null;
@@ -1089,6 +1129,7 @@ enum PageSource {
         row.state === 'open' && make('p', { class: 'note' }, 'Still open: what has come so far is shown.'),
         ...titled('Request', facts([
           ['Began', row.start ? `${clock(row.start)}, ${new Date(row.start).toLocaleDateString()}` : ''],
+          ['Operation', row.operation],
           ['Answered by', row.status ? (origins[row.source] ?? row.source) : ''],
           ['Status', row.status ? `${row.status} ${texts(response.statusText)}`.trim() : ''],
           ['Type', row.type], ['Received', row.size >= 0 ? `${bytes(row.size)}${row.size >= 1000 ? ` (${grouped(row.size)} bytes)` : ''}` : ''],

@@ -69,6 +69,24 @@ class Row {
 
   get end() { return this.start + this.time; }
 
+  /** A member of the JSON that is sent, also of JSON that was cut off, or else an item of the query. */
+  member(name) {
+    const found = new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(this.requestText);
+    try { return found ? JSON.parse(found[1]) : new URLSearchParams(this.query).get(name) ?? ''; } catch { return ''; }
+  }
+
+  /** The name of the GraphQL operation. */
+  get operation() {
+    this.operationName ??= (() => {
+      // Without comments and strings.
+      const document = this.member('query').replace(/#.*|"{3}[^]*?"{3}|"(?:[^"\\\n]|\\.)*"/g, '');
+      if (!document.includes('{') && !/"persistedQuery"|"query"\s*:\s*"[^"]*\{/.test(this.requestText)) return '';
+      const named = /^[^{]*?\b(?:query|mutation|subscription)\s+([_a-z]\w*)/i.exec(document);
+      return this.member('operationName') || (named?.[1] ?? '');
+    })();
+    return this.operationName;
+  }
+
   get requestText() { return texts(this.entry.request?.postData?.text); }
   get responseText() {
     const content = this.entry.response?.content;

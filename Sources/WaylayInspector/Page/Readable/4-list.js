@@ -126,7 +126,7 @@ function fill(element, row, place) {
   parts.state.className = `state tone-${row.tone}${row.state === 'open' ? ' is-open' : ''}`;
   parts.state.textContent = row.label;
   parts.method.textContent = row.method;
-  parts.path.replaceChildren(row.path, make('i', {}, row.query));
+  parts.path.replaceChildren(row.path, make('i', {}, row.query), row.operation && ` ${row.operation}`);
   parts.path.title = row.url;
   parts.host.textContent = row.host;
   parts.tag.hidden = row.source === 'network' || !row.source;

@@ -65,6 +65,27 @@ function formLines(text) {
   }).join('\n');
 }
 
+/** Server-sent events, each with its name, its id and its data (HTML, section 9.2.6). */
+function eventLines(text) {
+  const shown = [];
+  let [type, id, data] = ['', '', []];
+  const close = (note = '') => {
+    let body = data.join('\n');
+    try { body = indented(body); } catch { /* No JSON. */ }
+    if (data.length) shown.push(`${[type || 'message', id && `id ${id}`, note].filter(Boolean).join(', ')}\n${body}`);
+    [type, data] = ['', []];
+  };
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+    const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line);
+    if (line === '') close();
+    else if (name === 'data') data.push(value);
+    else if (name === 'event') type = value;
+    else if (name === 'id') id = value;
+  }
+  close('not complete');
+  return shown.join('\n\n');
+}
+
 function isCut(container, size, kept) {
   return container?._truncated === true || (size >= 0 && kept >= 0 && size > kept);
 }
@@ -80,6 +101,7 @@ function bodyView(title, { text, base64, type, size, cut }) {
   if (!text) return [heading, make('p', { class: 'note' }, size > 0 ? `${bytes(size)}, not kept.` : 'Empty.')];
   let pretty = null;
   if (kind === 'json' || /^\s*[[{]/.test(text.slice(0, 200))) try { pretty = indented(text); } catch { pretty = null; }
+  else if (kind === 'events') pretty = eventLines(text) || null;
   else if (kind === 'form' && !/multipart/.test(type)) pretty = formLines(text);
   const body = make('pre', { class: 'body', tabindex: '0' });
   let isPretty = pretty !== null;

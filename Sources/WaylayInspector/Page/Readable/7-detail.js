@@ -64,6 +64,7 @@ function overview(row) {
     row.state === 'open' && make('p', { class: 'note' }, 'Still open: what has come so far is shown.'),
     ...titled('Request', facts([
       ['Began', row.start ? `${clock(row.start)}, ${new Date(row.start).toLocaleDateString()}` : ''],
+      ['Operation', row.operation],
       ['Answered by', row.status ? (origins[row.source] ?? row.source) : ''],
       ['Status', row.status ? `${row.status} ${texts(response.statusText)}`.trim() : ''],
       ['Type', row.type], ['Received', row.size >= 0 ? `${bytes(row.size)}${row.size >= 1000 ? ` (${grouped(row.size)} bytes)` : ''}` : ''],

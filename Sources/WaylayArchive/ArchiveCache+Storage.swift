@@ -210,9 +210,11 @@ public enum ArchivedState: Hashable, Sendable {
 
 extension ArchiveEngine {
   /// A load that reads or adds entries, and never uses the network.
-  func reading(_ request: InterceptedRequest, in store: any ArchiveStore) async throws -> ArchiveLoad {
+  func reading(
+    _ request: InterceptedRequest, in store: any ArchiveStore, _ mode: ArchiveMode? = nil
+  ) async throws -> ArchiveLoad {
     let next = InterceptorChain.Next { _ in throw CancellationError() }
-    return try await ArchiveLoad(reading: request, mode(of: request), self, store, next)
+    return try await ArchiveLoad(reading: request, mode ?? self.mode(of: request), self, store, next)
   }
 
   /// The filter with its URLs converted to keys by the archive's key rules.

@@ -170,6 +170,8 @@ final class ArchiveEngine: Sendable {
   let changes = Changes()
   let quotas: Quotas
   let isInvalidated = Locked(false)
+  /// The keys of entries when they are stored, for ``ArchiveCache/updates(for:through:)``.
+  let commits = EventHub<ArchiveKey>()
 
   init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
     self.configuration = configuration
@@ -214,6 +216,7 @@ final class ArchiveEngine: Sendable {
       return modes.follower
     }?.cancel()
     reporter.hub.close()
+    commits.close()
   }
 
   /// Reports an event of the store as an event of the archive.

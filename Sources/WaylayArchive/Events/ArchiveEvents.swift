@@ -21,6 +21,9 @@ public struct ArchiveEvent: Sendable {
   public let bytes: Int64?
   /// The age of the served response (RFC 9111, section 4.2.3).
   public let age: Duration?
+  /// Whether the response of a check in the background has another status or body than the stored one; `nil` for other
+  /// events.
+  public internal(set) var isChanged: Bool?
 }
 
 extension ArchiveEvent: CustomStringConvertible {
@@ -156,8 +159,8 @@ extension OpenEnum where Domain == ArchiveEvent {
   public static var staleHit: Self { Self("staleHit") }
   /// The origin validated the stored response.
   public static var revalidated: Self { Self("revalidated") }
-  /// The origin validated the stored response in the background, after it had been served stale (RFC 5861, section
-  /// 3).
+  /// The stored response was checked in the background, after it had been served stale (RFC 5861, section 3):
+  /// ``ArchiveEvent/isChanged`` says whether the origin's differs.
   public static var revalidatedInBackground: Self { Self("revalidatedInBackground") }
   /// A cache miss: the request was sent on; the reason says why.
   public static var miss: Self { Self("miss") }

@@ -274,13 +274,52 @@ extension ArchiveLoad {
   func revalidateInBackground(_ decision: CacheDecision, _ stored: [Stored]) {
     engine.background.start(key) {
       let load = inBackground
-      do {
-        let response = try await load.exchange(
+      await load.check(decision, stored) {
+        try await load.exchange(
           OriginExchange(decision: decision, stored: stored) { try await load.sendInBackground($0) })
-        for try await _ in response.body {}
-      } catch {
-        load.reportBackgroundFailure(error)
       }
     }
+  }
+
+  /// Reads a response of the origin to its end, and reports whether it differs from the stored one, where that answers
+  /// a whole GET request.
+  func check(
+    _ decision: CacheDecision, _ stored: [Stored], _ receive: () async throws -> InterceptedResponse
+  ) async {
+    do {
+      let served = decision.selected.flatMap { isHead || request.fields[.range] != nil ? nil : stored[$0] }
+      let body = try? await served?.entry.body()
+      let response = try await receive()
+      let isOwn = [.archive, .staleArchive].contains(response.source)
+      var isChanged = false
+      if let served, let body, !isOwn {
+        isChanged = try await !response.body.equals(body) || served.record.status != response.status.code
+      } else {
+        for try await _ in response.body {}
+      }
+      guard response.source == .archive || !isOwn && served != nil && response.status.kind != .serverError else {
+        return
+      }
+      var event = event(.revalidatedInBackground, reason: isChanged ? "the response has changed" : "it is the same")
+      event.isChanged = isChanged
+      engine.reporter.report(event)
+    } catch {
+      reportBackgroundFailure(error)
+    }
+  }
+}
+
+extension MessageBody {
+  /// Whether another body has the same bytes. Reads all of this one.
+  func equals(_ other: MessageBody) async throws -> Bool {
+    var others = other.makeAsyncIterator()
+    var (rest, isEqual) = (Data(), true)
+    for try await chunk in self where isEqual {
+      while rest.count < chunk.count, let more = try await others.next() { rest.append(more) }
+      isEqual = rest.starts(with: chunk)
+      rest = Data(rest.dropFirst(chunk.count))
+    }
+    while isEqual, rest.isEmpty, let more = try await others.next() { rest = more }
+    return isEqual && rest.isEmpty
   }
 }

@@ -243,14 +243,8 @@ extension ArchiveLoad {
     let load = inBackground
     let exchange = OriginExchange(decision: decision, stored: stored) { try await load.sendInBackground($0) }
     let isTaken = engine.background.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
-      do {
-        let response = try await pending.lateOutcome()
-        let rest = try await load.received(response, sent, exchange)
-        for try await _ in rest.body {}
-      } catch {
-        pending.cancel()
-        load.reportBackgroundFailure(error)
-      }
+      await load.check(decision, stored) { try await load.received(try await pending.lateOutcome(), sent, exchange) }
+      pending.cancel()
     }
     if !isTaken { pending.cancel() }
   }

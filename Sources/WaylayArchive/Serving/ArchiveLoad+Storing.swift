@@ -113,6 +113,7 @@ extension ArchiveLoad {
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
     engine.quotas.add(entry, store, engine.reporter)
     engine.reporter.report(event(.stored, reason: reason, bytes: bytes))
+    engine.commits.send { entry.key }
     outcome?.note(.stored(bytes))
     return nil
   }

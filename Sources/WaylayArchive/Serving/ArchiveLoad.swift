@@ -255,9 +255,8 @@ extension ArchiveLoad {
       add(status, to: &response)
     }
     let kind: OpenEnum<ArchiveEvent> =
-      isInBackground
-      ? .revalidatedInBackground : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
-    if !isInBackground || wasValidated {
+      wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
+    if !isInBackground {
       engine.reporter.report(kind, bytes: body.length) {
         event(kind, reason: reason.description, bytes: body.length, age: .milliseconds(record.age(at: now)))
       }

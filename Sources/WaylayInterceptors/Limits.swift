@@ -48,8 +48,8 @@ public struct ConcurrencyLimit: OrderedInterceptor {
       leave(host)
       return response
     }
-    let place = Place { leave(host) }
-    response.body = response.body.observed({ _ in }, atEnd: { _ in place.leave() })
+    // At its end, or when its last reference is released.
+    response.body = response.body.observed({ _ in }, atEnd: { _ in leave(host) })
     return response
   }
 
@@ -91,23 +91,6 @@ public struct ConcurrencyLimit: OrderedInterceptor {
         return heir
       }
       guard let heir, !heir.settle(.success(())) else { return }
-    }
-  }
-
-  /// A slot, released once: when the body ends, or when its last reference is released.
-  private final class Place: Sendable {
-    private let onLeave: Locked<(@Sendable () -> Void)?>
-
-    init(_ onLeave: @escaping @Sendable () -> Void) { self.onLeave = Locked(onLeave) }
-
-    deinit { leave() }
-
-    func leave() {
-      let onLeave = onLeave.withLock { onLeave in
-        defer { onLeave = nil }
-        return onLeave
-      }
-      onLeave?()
     }
   }
 }

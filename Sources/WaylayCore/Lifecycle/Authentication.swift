@@ -25,10 +25,7 @@ struct Authentication {
   }
 
   /// A challenge that can be answered.
-  private struct Challenge {
-    let space: ProtectionSpace
-    let digest: DigestChallenge?
-  }
+  private typealias Challenge = (space: ProtectionSpace, digest: DigestChallenge?)
 
   private var last: Attempt?
   var hasSentCredential: Bool { last != nil }
@@ -94,7 +91,7 @@ struct Authentication {
     HTTPChallenge.parse(fields).compactMap { challenge -> Challenge? in
       let digest = DigestChallenge(challenge)
       guard challenge.scheme == "basic" || digest != nil else { return nil }
-      return Challenge(space: ProtectionSpace(challenge, at: url), digest: digest)
+      return (ProtectionSpace(challenge, at: url), digest)
     }
     .enumerated().sorted { one, other in
       let (first, second) = (one.element.digest?.strength ?? 0, other.element.digest?.strength ?? 0)

@@ -30,13 +30,6 @@ extension LoadContext {
   /// Adds the session's header fields that the request does not set itself (P10).
   private func addHeaders(to request: inout URLRequest, origin: URL?, _ policy: RedirectPolicy) {
     let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
-    guard additionalFields.count > Self.few else {
-      for (name, value) in additionalFields where request.value(forHTTPHeaderField: name) == nil {
-        if isForeign, Redirect.staysBehind(name, policy) { continue }
-        request.setValue(value, forHTTPHeaderField: name)
-      }
-      return
-    }
     // Foundation scans all fields on each access.
     var fields = request.allHTTPHeaderFields ?? [:]
     var present = Set(fields.keys.map { $0.lowercased() })
@@ -46,9 +39,6 @@ extension LoadContext {
     }
     request.allHTTPHeaderFields = fields
   }
-
-  /// Up to this number, fields are set one by one.
-  private static let few = 16
 
   /// Removes the cookies that the loading system on Linux has added to a request that handles its cookies itself (P29).
   private func removeCookies(from request: inout URLRequest) {

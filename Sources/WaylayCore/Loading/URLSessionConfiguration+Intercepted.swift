@@ -186,11 +186,7 @@ public final class SharedSessionInterception: Sendable {
   /// Invalidating the registry first does not end the interception: the shared session then fails its loads until you
   /// call this method.
   public func end() {
-    let ended = protocolClass.withLock { protocolClass in
-      defer { protocolClass = nil }
-      return protocolClass
-    }
-    guard let ended else { return }
+    guard let ended = protocolClass.withLock({ $0.take() }) else { return }
     for session in sessions { SharedSession.remove(ended, from: session) }
   }
 }

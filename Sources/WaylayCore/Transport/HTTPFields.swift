@@ -27,37 +27,13 @@ extension HTTPFields {
   /// The fields by name; repeated ones are joined by `", "`, cookies of a request by `"; "`. The first spelling of a
   /// name is kept.
   var joinedByName: [String: String] {
-    var joined = [String: String](minimumCapacity: count)
-    guard count > Self.few else {
-      for index in indices {
-        let field = self[index]
-        let name = (self[..<index].first { $0.name == field.name } ?? field).name.rawName
-        if let before = joined.updateValue(field.value, forKey: name) {
-          joined[name] = before + field.name.separator + field.value
-        }
-      }
-      return joined
-    }
-    // The first spelling of each name, and its values: linear time.
-    var first = [String: String](minimumCapacity: count)
-    var values: [String: [String]] = [:]
+    var values = [HTTPField.Name: String](minimumCapacity: count)
     for field in self {
-      let name = field.name.canonicalName
-      let letters = first[name] ?? field.name.rawName
-      if first.updateValue(letters, forKey: name) == nil {
-        joined[letters] = field.value
-      } else {
-        values[letters, default: [joined[letters] ?? ""]].append(field.value)
-      }
+      // In place, which keeps the first spelling and takes linear time.
+      if values[field.name]?.append(field.name.separator + field.value) == nil { values[field.name] = field.value }
     }
-    for (letters, all) in values {
-      joined[letters] = all.joined(separator: letters.lowercased() == "cookie" ? "; " : ", ")
-    }
-    return joined
+    return Dictionary(uniqueKeysWithValues: values.map { ($0.rawName, $1) })
   }
-
-  /// Up to this number of fields, pairwise comparison is cheaper than a table.
-  private static let few = 32
 
   /// Splits joined `Set-Cookie` values: a comma begins a new cookie if a name and `=` follow it, which is never the
   /// case in a date.

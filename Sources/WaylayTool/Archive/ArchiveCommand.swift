@@ -121,17 +121,14 @@
         cache.mode = ArchiveMode(rawValue: mode.rawValue) ?? .online
         let explanation = await cache.explain(request)
         if common.json {
-          try Output.json(
-            Report(rows: explanation.rows.map { ["name": $0.name, "text": $0.text] }, stored: explanation.variants))
+          let members: JSONLiteral = [
+            "rows": explanation.rows.map { ["name": $0.name, "text": $0.text] }, "stored": explanation.variants,
+          ]
+          try Output.json(members.jsonValue)
         } else {
           try Output.line(explanation.description)
         }
         await cache.close()
-      }
-
-      private struct Report: Encodable {
-        let rows: [[String: String]]
-        let stored: [String]
       }
     }
 

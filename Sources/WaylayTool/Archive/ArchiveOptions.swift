@@ -45,14 +45,7 @@
   /// A secret key from a file or the environment. A command line is visible to other users.
   enum KeyFile {
     static func key(_ file: String?) throws -> SymmetricKey? {
-      if let file {
-        let data: Data
-        do { data = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
-          throw ToolFailure(
-            .files, "key.unreadable", "the key file \(file) cannot be read: \((error as NSError).localizedDescription)")
-        }
-        return try key(data, from: file)
-      }
+      if let file { return try key(InputFile.data(file), from: file) }
       let variable = "WAYLAY_ARCHIVE_KEY"
       guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
       return try key(Data(text.utf8), from: variable)
@@ -194,7 +187,10 @@
 
     /// Several lines, with metadata and header fields.
     var details: String {
-      let known = Table.lines((metadata ?? []).map { ["  " + $0.name, $0.value] })
+      let width = metadata?.map(\.name.count).max() ?? 0
+      let known = (metadata ?? []).map {
+        "  \($0.name.padding(toLength: width, withPad: " ", startingAt: 0))  \($0.value)"
+      }
       return ([text] + known + (fields ?? []).map { "  \($0.name): \($0.value)" }).joined(separator: "\n")
     }
   }

@@ -124,18 +124,6 @@
     }
   }
 
-  /// Aligns rows of cells in columns.
-  enum Table {
-    static func lines(_ rows: [[String]]) -> [String] {
-      guard let columns = rows.map(\.count).max() else { return [] }
-      let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
-      return rows.map { row in
-        let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
-        return cells.joined(separator: "  ").replacing(/\ +$/, with: "")
-      }
-    }
-  }
-
   /// An output file, written atomically; it replaces an existing file only with `mayReplace`.
   struct OutputFile {
     let path: String

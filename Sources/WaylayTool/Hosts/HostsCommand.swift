@@ -38,38 +38,22 @@
         let explanation = await rewriter.explain(url)
         let error = explanation.error.map { ToolFailure($0) }
         if common.json {
-          try Output.json(Report(explanation, error?.message))
+          let candidates = explanation.rows.map { row in
+            let members: JSONLiteral = [
+              "address": row.candidate.description, "source": row.candidate.source, "state": row.state,
+              "isStale": row.candidate.isStale,
+            ]
+            return members.jsonValue
+          }
+          let members: JSONLiteral = [
+            "host": explanation.host, "rule": explanation.rule?.description, "summary": explanation.summary,
+            "candidates": candidates, "error": error?.message,
+          ]
+          try Output.json(members.jsonValue)
         } else {
           try Output.line(explanation.description)
         }
         if let error { throw ExitCode(error.status.rawValue) }
-      }
-
-      private struct Report: Encodable {
-        struct Row: Encodable {
-          let address: String
-          let source: String
-          let state: String
-          let isStale: Bool
-        }
-
-        let host: String?
-        let rule: String?
-        let summary: String
-        let candidates: [Row]
-        let error: String?
-
-        init(_ explanation: HostExplanation, _ error: String?) {
-          host = explanation.host
-          rule = explanation.rule?.description
-          summary = explanation.summary
-          candidates = explanation.rows.map {
-            Row(
-              address: $0.candidate.description, source: $0.candidate.source, state: $0.state,
-              isStale: $0.candidate.isStale)
-          }
-          self.error = error
-        }
       }
     }
   }

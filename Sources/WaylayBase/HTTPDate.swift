@@ -8,14 +8,44 @@ package enum HTTPDate {
   ///
   /// - Parameter now: Seconds since 1970, for the century of a year with two digits: none is more than 50 years ahead.
   package static func seconds(_ text: String, now: Int64) -> Int64? {
-    var reader = Reader(Array(text.utf8))
-    guard let day = reader.weekday() else { return nil }
-    switch day {
-    case .short where reader.skip(", "): return reader.preferred()
-    case .short where reader.skip(" "): return reader.asctime()
-    case .long where reader.skip(", "): return reader.obsolete(now: now)
-    default: return nil
+    let bytes = text.utf8.map(\.lowercased)
+    let day = String(decoding: bytes.prefix { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }, as: UTF8.self)
+    let rest = bytes.dropFirst(day.utf8.count)
+    if weekdayNames.contains(where: { $0.lowercased() == day }) {
+      return read(rest, as: ", DD MMM YYYY HH:NN:SS gmt", now) ?? read(rest, as: " MMM _D HH:NN:SS YYYY", now)
     }
+    return longWeekdayNames.contains(day) ? read(rest, as: ", DD-MMM-YY HH:NN:SS gmt", now) : nil
+  }
+
+  /// - Parameter pattern: Letter by letter: capitals for the digits of the day, the month's name, and the digits of year,
+  ///   hour, minute and second; an underscore for a digit of the day or a space.
+  private static func read(_ text: ArraySlice<UInt8>, as pattern: String, _ now: Int64) -> Int64? {
+    guard text.count == pattern.utf8.count else { return nil }
+    var (name, numbers) = ("", [Character: Int64]())
+    for (byte, kind) in zip(text, pattern) {
+      switch kind {
+      case "M": name.unicodeScalars.append(Unicode.Scalar(byte))
+      case "_" where byte == 0x20: break
+      case "D", "Y", "H", "N", "S", "_":
+        guard byte.isASCIIDigit else { return nil }
+        numbers[kind == "_" ? "D" : kind, default: 0] *= 10
+        numbers[kind == "_" ? "D" : kind, default: 0] += Int64(byte & 15)
+      default: guard byte == kind.asciiValue else { return nil }
+      }
+    }
+    guard let day = numbers["D"], var year = numbers["Y"], let hour = numbers["H"], let minute = numbers["N"],
+      let second = numbers["S"], let month = monthNames.firstIndex(where: { $0.lowercased() == name }), day >= 1,
+      hour < 24, minute < 60, second <= 60
+    else { return nil }
+    if !pattern.contains("YYYY") {
+      let thisYear = civil(now / 86_400).year
+      year += thisYear - thisYear % 100
+      if year > thisYear + 50 { year -= 100 } else if year <= thisYear - 50 { year += 100 }
+    }
+    let days = days(year: year, month: Int64(month) + 1, day: day)
+    // The 31st of a shorter month is no date. A leap second counts as the one before it.
+    guard civil(days).day == day else { return nil }
+    return days * 86_400 + hour * 3600 + minute * 60 + min(second, 59)
   }
 
   /// The date in the preferred form, as `Date` has it.
@@ -34,6 +64,9 @@ package enum HTTPDate {
   }
 
   private static let weekdayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let longWeekdayNames = [
+    "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+  ]
   private static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
   /// Days since 1970 of a date of the Gregorian calendar.
@@ -56,91 +89,5 @@ package enum HTTPDate {
     let shiftedMonth = (5 * dayOfYear + 2) / 153
     let month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-  }
-}
-
-extension HTTPDate {
-  fileprivate enum Weekday { case short, long }
-
-  /// Reads the parts of a date from the beginning of a text.
-  fileprivate struct Reader {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes.map(\.lowercased) }
-
-    private static let shortDays = HTTPDate.weekdayNames.map { $0.utf8.map(\.lowercased) }
-    private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"].map {
-      Array($0.utf8)
-    }
-    private static let months = HTTPDate.monthNames.map { $0.utf8.map(\.lowercased) }
-
-    mutating func weekday() -> Weekday? {
-      let name = bytes[position...].prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
-      position += name.count
-      if Self.shortDays.contains(where: { name.elementsEqual($0) }) { return .short }
-      return Self.longDays.contains { name.elementsEqual($0) } ? .long : nil
-    }
-
-    mutating func skip(_ text: StaticString) -> Bool {
-      let isThere = text.withUTF8Buffer { text in bytes[position...].starts(with: text.lazy.map(\.lowercased)) }
-      if isThere { position += text.utf8CodeUnitCount }
-      return isThere
-    }
-
-    private mutating func number(digits: Int) -> Int64? {
-      guard bytes.count - position >= digits else { return nil }
-      defer { position += digits }
-      return Int64(decimal: String(decoding: bytes[position..<position + digits], as: UTF8.self))
-    }
-
-    private mutating func month() -> Int64? {
-      guard bytes.count - position >= 3 else { return nil }
-      defer { position += 3 }
-      return Self.months.firstIndex { $0.elementsEqual(bytes[position..<position + 3]) }.map { Int64($0) + 1 }
-    }
-
-    /// Seconds of the day. A leap second counts as the one before it.
-    private mutating func time() -> Int64? {
-      guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2), skip(":"),
-        let second = number(digits: 2), hour < 24, minute < 60, second <= 60
-      else { return nil }
-      return hour * 3600 + minute * 60 + min(second, 59)
-    }
-
-    private func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> Int64? {
-      guard position == bytes.count, day >= 1 else { return nil }
-      let days = HTTPDate.days(year: year, month: month, day: day)
-      // The 31st of a shorter month is no date.
-      guard HTTPDate.civil(days).day == day else { return nil }
-      return days * 86_400 + time
-    }
-
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, behind the comma.
-    mutating func preferred() -> Int64? {
-      guard let day = number(digits: 2), skip(" "), let month = month(), skip(" "), let year = number(digits: 4),
-        skip(" "), let time = time(), skip(" GMT")
-      else { return nil }
-      return seconds(year, month, day, time)
-    }
-
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`, behind the comma.
-    mutating func obsolete(now: Int64) -> Int64? {
-      guard let day = number(digits: 2), skip("-"), let month = month(), skip("-"), let short = number(digits: 2),
-        skip(" "), let time = time(), skip(" GMT")
-      else { return nil }
-      let thisYear = HTTPDate.civil(now / 86_400).year
-      var year = thisYear - thisYear % 100 + short
-      if year > thisYear + 50 { year -= 100 } else if year <= thisYear - 50 { year += 100 }
-      return seconds(year, month, day, time)
-    }
-
-    /// `Sun Nov  6 08:49:37 1994`, behind the first space.
-    mutating func asctime() -> Int64? {
-      guard let month = month(), skip(" "), let day = skip(" ") ? number(digits: 1) : number(digits: 2), skip(" "),
-        let time = time(), skip(" "), let year = number(digits: 4)
-      else { return nil }
-      return seconds(year, month, day, time)
-    }
   }
 }

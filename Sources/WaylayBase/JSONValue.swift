@@ -175,28 +175,22 @@ private struct JSONNumber: Hashable {
   private let exponent: Int
 
   init(_ text: String) {
-    var mantissa = text[...]
+    let parts = text.split { $0 == "e" || $0 == "E" }
+    let mantissa = (parts.first ?? "").drop { $0 == "-" }
     var exponent = 0
-    if let mark = text.firstIndex(where: { $0 == "e" || $0 == "E" }) {
-      mantissa = text[..<mark]
-      let digits = text[text.index(after: mark)...]
-      // Beyond the range of Int, different exponents compare as equal.
-      exponent = Int(digits) ?? (digits.hasPrefix("-") ? .min / 2 : .max / 2)
+    if parts.count > 1 {
+      // Beyond half the range of Int, different exponents compare as equal.
+      exponent = min(max(Int(parts[1]) ?? (parts[1].hasPrefix("-") ? .min : .max), .min / 2), .max / 2)
     }
-    let isNegative = mantissa.hasPrefix("-")
-    if isNegative { mantissa = mantissa.dropFirst() }
-    let parts = mantissa.split(separator: ".", omittingEmptySubsequences: false)
-    let fraction = parts.count > 1 ? parts[1] : ""
-    exponent = exponent.subtractingReportingOverflow(fraction.utf8.count).partialValue
-    var all = Substring((parts.first ?? "") + fraction)
-    while all.hasSuffix("0") {
-      all = all.dropLast()
-      exponent = exponent.addingReportingOverflow(1).partialValue
+    exponent -= mantissa.drop { $0 != "." }.dropFirst().utf8.count
+    var digits = mantissa.filter { $0 != "." }.drop { $0 == "0" }
+    while digits.last == "0" {
+      digits.removeLast()
+      exponent += 1
     }
-    all = all.drop { $0 == "0" }
-    self.isNegative = isNegative && !all.isEmpty
-    self.exponent = all.isEmpty ? 0 : exponent
-    digits = String(all)
+    isNegative = text.hasPrefix("-") && !digits.isEmpty
+    self.exponent = digits.isEmpty ? 0 : exponent
+    self.digits = String(digits)
   }
 }
 
@@ -207,21 +201,13 @@ extension JSONValue: Codable {
   /// ``init(parsing:)-(Data)`` keeps both.
   public init(from decoder: any Decoder) throws {
     let single = try decoder.singleValueContainer()
-    if let text = try? single.decode(String.self) {
-      self.init(.string(text))
-    } else if let members = try? single.decode([String: JSONValue].self) {
-      self = members.jsonValue
-    } else if let values = try? single.decode([JSONValue].self) {
-      self.init(.array(values))
-    } else if single.decodeNil() {
-      self.init(.null)
-    } else if let value = try? single.decode(Bool.self) {
-      self.init(.bool(value))
-    } else if let number = try? single.decode(Int64.self) {
-      self.init(number)
-    } else {
-      self.init(try single.decode(Double.self))
+    func decoded<Value: Decodable & JSONConvertible>(_: Value.Type) -> JSONValue? {
+      (try? single.decode(Value.self))?.jsonValue
     }
+    let known =
+      decoded(String.self) ?? decoded([String: JSONValue].self) ?? decoded([JSONValue].self)
+      ?? (single.decodeNil() ? Optional(JSONValue(.null)) : Optional.none) ?? decoded(Bool.self) ?? decoded(Int64.self)
+    self = try known ?? single.decode(Double.self).jsonValue
   }
 
   /// Encodes the value.

@@ -59,17 +59,14 @@ extension URL {
   /// (`;jsessionid=`), no fragment.
   package var redacted: String {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "<unreadable URL>" }
-    parts.user = nil
-    parts.password = nil
-    parts.fragment = nil
-    let items = parts.queryItems ?? []
+    (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+    let items = (parts.queryItems ?? []).map { $0.value == nil ? "…" : "\($0.name)=…" }
     parts.queryItems = nil
     guard var text = parts.string else { return "<unreadable URL>" }
     if text.contains("%3B") || text.contains("%3b") {
       text = text.replacing("%3B", with: ";").replacing("%3b", with: ";").replacing("%3D", with: "=")
     }
-    let query = items.map { $0.value == nil ? "…" : "\($0.name)=…" }.joined(separator: "&")
-    return text.hidingValues + (items.isEmpty ? "" : "?" + query)
+    return text.hidingValues + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
   }
 
   /// The URL without user name and password.
@@ -77,8 +74,7 @@ extension URL {
     guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return self
     }
-    parts.user = nil
-    parts.password = nil
+    (parts.user, parts.password) = (nil, nil)
     return parts.url ?? self
   }
 }

@@ -48,20 +48,16 @@ enum FileAttributes {
 
 extension stat {
   /// When the contents were changed last, in nanoseconds since 1970.
-  var modified: Int64 {
-    #if canImport(Darwin)
-      Self.nanoseconds(st_mtimespec)
-    #else
-      Self.nanoseconds(st_mtim)
-    #endif
-  }
+  var modified: Int64 { Self.nanoseconds(times.modified) }
 
   /// When the contents or the attributes were changed last, in nanoseconds since 1970.
-  package var changed: Int64 {
+  package var changed: Int64 { Self.nanoseconds(times.changed) }
+
+  private var times: (modified: timespec, changed: timespec) {
     #if canImport(Darwin)
-      Self.nanoseconds(st_ctimespec)
+      (st_mtimespec, st_ctimespec)
     #else
-      Self.nanoseconds(st_ctim)
+      (st_mtim, st_ctim)
     #endif
   }
 

@@ -19,37 +19,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   }
 
   func forwards(_ name: String) -> Bool {
-    forwardedCredentials.contains { $0.lowercased() == name } && !CredentialFields.standard.contains(name)
+    forwardedCredentials.contains { $0.lowercased() == name } && !CredentialNames.standard.contains(name)
   }
-}
-
-/// The request fields that carry credentials, by their whole names in lower case: an archive tells users apart by them,
-/// and none goes along with a redirect to another origin. Redaction goes by the wider ``CredentialNames``.
-package enum CredentialFields {
-  /// Those that HTTP defines.
-  package static let standard: Set = ["authorization", "cookie", "cookie2", "proxy-authorization"]
-  /// Those of common APIs, whose values stay the same for a user.
-  package static let custom = set(
-    """
-    access-token api-key api-token apikey auth-token cf-access-client-secret cf-access-jwt-assertion cf-access-token \
-    circle-token dd-api-key dd-application-key deploy-token job-token ocp-apim-subscription-key private-token \
-    session-token x-access-key x-access-token x-algolia-api-key x-amz-security-token x-amzn-oidc-accesstoken \
-    x-api-key x-api-secret x-api-token x-apikey x-app-token x-auth x-auth-key x-auth-token x-authorization \
-    x-client-secret x-consul-token x-emby-token x-figma-token x-forwarded-access-token x-functions-key \
-    x-gitlab-token x-goog-api-key x-hasura-admin-secret x-id-token x-jwt-assertion x-master-key \
-    x-parse-session-token x-plex-token x-rapidapi-key x-refresh-token x-secret-key x-session-id x-session-key \
-    x-session-token x-shopify-access-token x-subscription-token x-token x-user-token x-vault-token
-    """)
-  /// Those whose values change with each request: no stored response would ever be found by them.
-  package static let changing = set(
-    """
-    csrf-token dpop signature signature-input x-amz-signature x-csrf-token x-csrftoken x-hub-signature \
-    x-hub-signature-256 x-request-signature x-signature x-xsrf-token
-    """)
-
-  static func isCustom(_ name: String) -> Bool { custom.contains(name) || changing.contains(name) }
-
-  private static func set(_ names: String) -> Set<String> { Set(names.split(separator: " ").map(String.init)) }
 }
 
 extension Load {
@@ -118,8 +89,8 @@ struct Redirect {
   /// Whether another origin does not get a field.
   static func staysBehind(_ name: String, _ policy: RedirectPolicy) -> Bool {
     let name = name.lowercased()
-    return bound.contains(name) || CredentialFields.standard.contains(name)
-      || CredentialFields.isCustom(name) && !policy.forwards(name)
+    return bound.contains(name) || CredentialNames.standard.contains(name)
+      || CredentialNames.isCustom(name) && !policy.forwards(name)
   }
 
   init?(after response: InterceptedResponse, to original: URLRequest, _ policy: RedirectPolicy = RedirectPolicy()) {
@@ -160,7 +131,7 @@ struct Redirect {
       for option in options { request.setValue(nil, forHTTPHeaderField: option.trimmingCharacters(in: .whitespaces)) }
       for name in original.allHTTPHeaderFields?.keys.sorted() ?? [] where Self.staysBehind(name, policy) {
         request.setValue(nil, forHTTPHeaderField: name)
-        if CredentialFields.isCustom(name.lowercased()) { withheld.append(name) }
+        if CredentialNames.isCustom(name.lowercased()) { withheld.append(name) }
       }
     }
   }
@@ -224,7 +195,7 @@ extension HTTPFields {
   /// the names of the changed fields.
   fileprivate mutating func restoreCredentials(of others: HTTPFields, _ policy: RedirectPolicy) -> [String] {
     var restored: [String] = []
-    for name in Set(map(\.name)) where CredentialNames.isField(name.canonicalName) {
+    for name in Set(map(\.name)) where CredentialNames.isCredential(name.canonicalName) {
       if policy.forwards(name.canonicalName) { continue }
       let (ours, theirs) = (self[values: name].flatMap(name.parts), others[values: name].flatMap(name.parts))
       let kept = ours.filter(theirs.contains)
@@ -259,9 +230,9 @@ extension InterceptedRequest {
     }
     let known = Set(others?.queryItems ?? [])
     let items = zip(parts.percentEncodedQueryItems ?? [], parts.queryItems ?? [])
-    let added = items.filter { !known.contains($1) && CredentialNames.isParameter($1.name) }
+    let added = items.filter { !known.contains($1) && CredentialNames.isCredential($1.name) }
     if !added.isEmpty {
-      let kept = items.filter { known.contains($1) || !CredentialNames.isParameter($1.name) }.map(\.0)
+      let kept = items.filter { known.contains($1) || !CredentialNames.isCredential($1.name) }.map(\.0)
       parts.percentEncodedQueryItems = kept.isEmpty ? nil : kept
       restored += added.map(\.1.name)
     }

@@ -69,7 +69,7 @@ public struct Redaction: Sendable {
 
   func suspicion(of name: String) -> Suspicion {
     guard isOn else { return .none }
-    if isWide, CredentialNames.isParameter(name), !shown.contains(CredentialNames.normalized(name)) { return .secret }
+    if isWide, CredentialNames.isCredential(name), !shown.contains(CredentialNames.normalized(name)) { return .secret }
     if !hidden.isEmpty || !shown.isEmpty {
       let plain = CredentialNames.normalized(name)
       if hidden.contains(plain) { return .secret }

@@ -294,13 +294,13 @@ extension InterceptedRequest {
   var reasonAgainstSystemFallback: String? {
     guard url.scheme?.lowercased() != "https" else { return nil }
     if !body.isEmpty { return "it has a body, which nothing protects without TLS" }
-    if let name = fields.lazy.map(\.name.canonicalName).first(where: CredentialNames.isField) {
+    if let name = fields.lazy.map(\.name.canonicalName).first(where: CredentialNames.isCredential) {
       return "it has the field \(name), which nothing protects without TLS"
     }
     // Items of the query, and parameters of the path (RFC 3986, section 3.3).
     let items = url.absoluteString.prefix { $0 != "#" }.split { "?&;".contains($0) }.dropFirst()
     let names = items.map { String($0.prefix { $0 != "=" && $0 != "/" }) }.map { $0.removingPercentEncoding ?? $0 }
-    if let name = names.first(where: CredentialNames.isParameter) {
+    if let name = names.first(where: CredentialNames.isCredential) {
       return "its URL has the item \(name), which nothing protects without TLS"
     }
     if url.user != nil || url.password != nil {

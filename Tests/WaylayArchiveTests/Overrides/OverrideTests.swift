@@ -206,7 +206,7 @@ struct PartitionTests {
   @Test("every field that is a credential by its name keeps answers apart, unless a rule ignores it")
   func fields() async throws {
     try await withSite({ $0.keys = [.ignoringFields(["X-App-Token"])] }) { (site: Site) async throws in
-      for (number, name) in CredentialFields.custom.sorted().enumerated() {
+      for (number, name) in CredentialNames.custom.sorted().enumerated() {
         site.origin.reply(to: "/\(number)", with: numbered([("Cache-Control", "max-age=600")]))
         var texts: [String] = []
         for user in ["pl4nted-ann", "pl4nted-bob", "pl4nted-ann"] {
@@ -214,7 +214,7 @@ struct PartitionTests {
         }
         #expect(texts == (name == "x-app-token" ? ["body 1", "body 1", "body 1"] : ["body 1", "body 2", "body 1"]))
       }
-      for name in CredentialFields.changing {
+      for name in CredentialNames.changing {
         site.origin.reply(to: "/\(name)", with: numbered([("Cache-Control", "max-age=600")]))
         for value in ["1", "2"] { #expect(try await site.get("/\(name)", [name: value]).text == "body 1") }
       }

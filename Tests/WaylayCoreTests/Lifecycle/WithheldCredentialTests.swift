@@ -90,8 +90,8 @@ struct WithheldCredentialTests {
 
   @Test("a credential of the app or its session stays with the first origin, by any name, unless the policy allows it")
   func fieldsOfTheApp() async throws {
-    let custom = CredentialFields.custom.union(CredentialFields.changing)
-    #expect(custom.union(CredentialFields.standard).allSatisfy(CredentialNames.isField))
+    let custom = CredentialNames.custom.union(CredentialNames.changing)
+    #expect(custom.union(CredentialNames.standard).allSatisfy(CredentialNames.isCredential))
     try await withOrigin { first in
       try await withOrigin { second in
         let configuration = URLSessionConfiguration.ephemeral

@@ -35,8 +35,7 @@ struct JSONReader {
     self.bytes = bytes
     // RFC 8259, section 8.1: a byte order mark may be ignored.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-      position = 3
-      lineStart = 3
+      (position, lineStart) = (3, 3)
     }
   }
 
@@ -244,20 +243,6 @@ package struct JSONWriter {
     self.escapesMarkup = escapesMarkup
   }
 
-  // MARK: Members
-
-  package mutating func object(_ members: (inout JSONWriter) -> Void) { nest("{", "}", members) }
-
-  package mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) -> Void)
-  {
-    nest("[", "]") { json in
-      for element in elements {
-        json.separate()
-        write(element, &json)
-      }
-    }
-  }
-
   package mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
     separate()
     text(name)
@@ -266,22 +251,7 @@ package struct JSONWriter {
     write(&self)
   }
 
-  package mutating func member(_ name: String, _ value: String) { member(name) { $0.text(value) } }
-  package mutating func member(_ name: String, _ value: Int) { member(name) { $0.raw(String(value)) } }
-  package mutating func member(_ name: String, _ value: Bool) { member(name) { $0.raw(value ? "true" : "false") } }
   package mutating func member(_ name: String, _ value: JSONValue) { member(name) { $0.value(value) } }
-
-  /// A member that is omitted if the value is `nil`.
-  package mutating func member(ifAny name: String, _ value: String?) {
-    if let value { member(name, value) }
-  }
-
-  /// The members that are not the format's own, by name.
-  package mutating func members(_ others: [String: JSONValue]) {
-    for (name, value) in others.sorted(by: { $0.key < $1.key }) { member(name, value) }
-  }
-
-  // MARK: Values
 
   package mutating func value(_ value: JSONValue) {
     switch value.kind {
@@ -289,8 +259,17 @@ package struct JSONWriter {
     case .bool(let isTrue): raw(isTrue ? "true" : "false")
     case .number(let digits): raw(digits)
     case .string(let string): text(string)
-    case .array(let values): array(values) { $1.value($0) }
-    case .object(let members): object { json in for member in members { json.member(member.name, member.value) } }
+    case .array(let values):
+      open("[")
+      for value in values {
+        separate()
+        self.value(value)
+      }
+      close("]")
+    case .object(let members):
+      open("{")
+      for member in members { self.member(member.name, member.value) }
+      close("}")
     }
   }
 
@@ -348,14 +327,6 @@ package struct JSONWriter {
   package mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
-  }
-
-  private mutating func nest(
-    _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ body: (inout JSONWriter) -> Void
-  ) {
-    open(opening)
-    body(&self)
-    close(closing)
   }
 
   private mutating func newLine() {

@@ -17,12 +17,11 @@
 public struct HAR: Hashable, Sendable {
   /// The version of the format.
   public var version = "1.2"
-  /// The program that created the file.
-  package var creator: Application
-  /// The browser, if there was one.
-  package var browser: Application?
-  /// The pages that requests were made for. Apps have no pages.
-  package var pages: [Page] = []
+  /// The program that created the file, the browser, if there was one, and the pages that requests were made for, as
+  /// they are in the file.
+  package var creator: JSONValue = ["name": "Waylay", "version": "0.1.0"]
+  package var browser: JSONValue?
+  package var pages: [JSONValue] = []
   /// The exchanges.
   public var entries: [Entry]
   /// A comment.
@@ -34,59 +33,7 @@ public struct HAR: Hashable, Sendable {
 
   /// Makes an archive.
   public init(entries: [Entry] = []) {
-    self.init(entries: entries, creator: .waylay)
-  }
-
-  /// Makes an archive of another program.
-  package init(entries: [Entry] = [], creator: Application) {
     self.entries = entries
-    self.creator = creator
-  }
-
-  /// The name and version of a program.
-  package struct Application: Hashable, Sendable {
-    /// This package.
-    package static let waylay = Application(name: "Waylay", version: "0.1.0")
-
-    /// Its name.
-    package var name: String
-    /// Its version.
-    package var version: String
-    /// A comment.
-    var comment: String?
-    /// Custom fields, by name.
-    var extensions: [String: JSONValue] = [:]
-
-    /// Makes an application from a name and a version.
-    package init(name: String, version: String) {
-      self.name = name
-      self.version = version
-    }
-  }
-
-  /// A page whose requests are in a HAR file.
-  package struct Page: Hashable, Sendable {
-    /// The identifier by which entries refer to the page.
-    package var id: String
-    /// Its title.
-    package var title: String
-    /// When it began to load.
-    package var started: Date
-    /// When its content had loaded, in milliseconds after it began.
-    package var onContentLoad: Double?
-    /// When everything had loaded, in milliseconds after it began.
-    package var onLoad: Double?
-    /// A comment.
-    var comment: String?
-    /// Custom fields, by name.
-    var extensions: [String: JSONValue] = [:]
-
-    /// Makes a page.
-    package init(id: String, title: String, started: Date) {
-      self.id = id
-      self.title = title
-      self.started = started
-    }
   }
 }
 
@@ -108,7 +55,7 @@ extension HAR {
     guard let entries = log["entries"]?.array else {
       throw HARError(.notAnArchive, "The archive has no array of entries: \"log\" holds \(HARError.names(of: log)).")
     }
-    self.init(log: log)
+    self.init(json: log)
     if let entry = entries.first { _ = try Entry(entry, number: 1) }
     var first: HARError?
     for (index, text) in texts.enumerated() {
@@ -118,6 +65,7 @@ extension HAR {
       }
     }
     if let first, self.entries.isEmpty { throw first }
+    self.entries = self.entries.oldestFirst
   }
 
   /// Reads a HAR file with the bodies in files beside it, or a zip file of these, as Playwright writes them.
@@ -169,10 +117,7 @@ public struct HARError: Error, Sendable {
 
   /// Makes an error of the given kind.
   public init(_ code: OpenEnum<HARError>, _ message: String, file: URL? = nil, underlying: (any Error)? = nil) {
-    self.code = code
-    self.message = message
-    self.file = file
-    self.underlying = underlying
+    (self.code, self.message, self.file, self.underlying) = (code, message, file, underlying)
   }
 }
 

@@ -224,7 +224,7 @@ struct ResultTypesTests {
 
   // MARK: Traffic
 
-  @Test("`Inspector.Statistics` and `HAR.Application` say what was seen, and by whom")
+  @Test("`Inspector.Statistics` and `HAR.creator` say what was seen, and by whom")
   func traffic() async throws {
     let inspector = Inspector()
     let registry = InterceptorRegistry {
@@ -234,9 +234,6 @@ struct ResultTypesTests {
     _ = try await registry.data(for: URLRequest(url: Self.url))
     let statistics: Inspector.Statistics = inspector.statistics()
     #expect(statistics.count == 1 && statistics.hosts.map(\.name) == ["api.example.com"])
-    var program = HAR.Application.waylay
-    #expect(program.name == "Waylay" && HAR().creator == program)
-    program = HAR.Application(name: "Own", version: "1")
-    #expect(HAR(creator: program).creator.name == "Own")
+    #expect(HAR().creator["name"] == "Waylay")
   }
 }

@@ -230,7 +230,7 @@ enum Plantings {
     list.append(("custom fields", custom))
     var parameters = entry(Data(), "multipart/form-data")
     parameters.request.body?.parameters = [
-      .init(name: name, value: secret), .init(name: "u", value: "https://b.test/?\(coded)"),
+      ["name": .init(name), "value": .init(secret)], ["name": "u", "value": .init("https://b.test/?\(coded)")],
     ]
     list.append(("parameters", parameters))
     var comments = entry()

@@ -258,7 +258,7 @@ struct RedactionShapeTests {
       let items = (0..<4).map { _ in (source.pick(Source.names), source.text()) } + source.secrets.map { ("token", $0) }
       let body = items.map { "\(Plantings.escaped($0))=\(Plantings.escaped($1))" }.joined(separator: "&")
       let text = redacted(body, type)
-      let result = HAR.Field.form(text[...])
+      let result = HAR.Field.query(of: "?" + text)
       #expect(result.map(\.name) == items.map(\.0), "\(body) became \(text)")
       for ((name, value), field) in zip(items, result)
       where Source.plain.contains(value) && !items.contains(where: { $0.1 == value && Redaction.standard.hides($0.0) })
@@ -458,6 +458,32 @@ struct RedactionShapeTests {
     #expect(Redaction.none.report(archive) == "Redacted values: 0. Exchanges: 0.")
   }
 
+  @Test("loses numbers in a list under a plural, and keeps a count")
+  func numbersInLists() throws {
+    let text =
+      #"{"pins":[4711,[4712]],"otp_codes":{"sms":4713},"passwords":4714,"tokens":[4715],"session_pins":[{"id":4716,"pin":4717}]}"#
+    let redacted = Redaction.standard.redacted(text)
+    #expect(
+      redacted
+        == #"{"pins":[0,[0]],"otp_codes":{"sms":4713},"passwords":4714,"tokens":[4715],"session_pins":[{"id":4716,"pin":0}]}"#
+    )
+  }
+
+  @Test("hides the fields by which users are told apart and which do not follow redirects")
+  func fieldsOfCredentials() {
+    for name in CredentialNames.standard.union(CredentialNames.custom) {
+      let entry = Redaction.standard.redacted(Plantings.entry(headers: [.init(name, "a b")]))
+      #expect(entry.request.headers[0].value != "a b" && Redaction.standard.hides(name), "\(name)")
+    }
+    #expect(CredentialNames.changing.allSatisfy { Redaction.standard.hides($0) })
+  }
+
+  @Test("reads the words of a name in XML by their capitals, too")
+  func capitals() {
+    let text = "<r licenseKey='kvzrhqpw'><AesKey>kvzrhqpwxdym</AesKey><x:sshKey>mydxwpqhrzvk</x:sshKey></r>"
+    #expect(!redacted(text, "application/xml").contains(/kvzrhqpw|mydxwpq/))
+  }
+
   @Test("of many exchanges loses what one of them has shown")
   func together() {
     let secret = "pl4nted-0f-another"
@@ -465,9 +491,7 @@ struct RedactionShapeTests {
       Plantings.entry(headers: [.init("X-Api-Key", secret)]),
       Plantings.entry(url: "https://api.test/\(secret)?q=\(secret)"),
     ])
-    archive.pages = [
-      HAR.Page(id: "1", title: "https://api.test/?token=\(secret)", started: Date(timeIntervalSince1970: 0))
-    ]
+    archive.pages = [["id": "1", "title": "https://api.test/?token=\(secret)"]]
     archive.comment = "https://api.test/?token=\(secret)"
     #expect(!String(decoding: Redaction.standard.redacted(archive).data(), as: UTF8.self).contains(secret))
   }

@@ -32,8 +32,10 @@
     private static func archive(_ entries: [HAR.Entry]) -> HAR {
       var archive = HAR(entries: entries)
       archive.pages = [
-        HAR.Page(
-          id: "p", title: "https://example.com/?token=\(secret)", started: Date(timeIntervalSince1970: 1_700_000_000))
+        [
+          "id": "p", "title": "https://example.com/?token=\(secret)", "startedDateTime": "2023-11-14T22:13:20.000Z",
+          "pageTimings": ["onLoad": 5], "_note": "\(secret)",
+        ]
       ]
       archive.comment = "with \(secret)"
       return archive

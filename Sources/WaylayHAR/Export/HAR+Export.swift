@@ -91,10 +91,7 @@ enum Shell {
   /// Encodes bytes for the format `%b` of `printf`.
   static func octal(_ data: Data) -> String { "'" + data.map { "\\0" + digits($0) }.joined() + "'" }
 
-  private static func digits(_ byte: UInt8) -> String {
-    let text = String(byte, radix: 8)
-    return String(repeating: "0", count: 3 - text.count) + text
-  }
+  private static func digits(_ byte: UInt8) -> String { String(String(0o1000 + Int(byte), radix: 8).dropFirst()) }
 }
 
 extension Unicode.Scalar {

@@ -1,6 +1,8 @@
 /// The files that a HAR file names by Playwright's `_file` instead of a body: in its folder, or in one zip file with
 /// it.
 struct Attachments {
+  /// The beginning of a zip file.
+  static let zipMark: [UInt8] = [0x50, 0x4B, 3, 4]
   /// The maximum number of bytes of all files.
   private static let limit = 1 << 30
 
@@ -19,7 +21,7 @@ struct Attachments {
   /// - Parameter data: The content of the file.
   init(_ data: Data, in file: URL) throws(HARError) {
     self.init(in: file)
-    guard data.starts(with: [0x50, 0x4B, 3, 4]) else { return }
+    guard data.starts(with: Self.zipMark) else { return }
     zip = data
     // The directory's end is followed by a comment of at most 64 KiB (APPNOTE 4.3.16).
     let tail = max(0, data.count - 65_557)..<data.count
@@ -68,17 +70,16 @@ struct Attachments {
 
   /// Replaces the names of files by their content.
   mutating func attach(to entry: inout HAR.Entry) {
-    if var body = entry.request.body {
-      attach(to: &body)
-      entry.request.body = body
-    }
-    attach(to: &entry.response.body)
+    entry.request.body = entry.request.body.map { attached($0) }
+    entry.response.body = attached(entry.response.body)
   }
 
-  private mutating func attach(to body: inout HAR.Body) {
-    guard body.data.isEmpty, let name = body.extensions["_file"]?.string, let content = content(of: name) else {
-      return
+  private mutating func attached(_ original: HAR.Body) -> HAR.Body {
+    guard original.data.isEmpty, let name = original.extensions["_file"]?.string, let content = content(of: name) else {
+      return original
     }
+    var body = original
     (body.data, body.size, body.extensions["_file"]) = (content, content.count, nil)
+    return body
   }
 }

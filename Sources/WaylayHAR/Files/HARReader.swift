@@ -1,4 +1,5 @@
-/// Reads the entries of a file one by one: a HAR file of any size needs only the memory of its largest entry.
+/// Reads the entries of a file one by one: a HAR file of any size needs only the memory of its largest entry. A zip file
+/// of Playwright's is read whole.
 ///
 /// ```swift
 /// var reader = try HARReader(URL(fileURLWithPath: "day.har"))
@@ -13,7 +14,7 @@ public struct HARReader: ~Copyable {
   private static let restLimit = 16 << 20
 
   private let file: URL
-  private let handle: FileHandle
+  private var handle: FileHandle?
   private let entryLimit: Int
   private var scanner = EntryScanner()
   private var bytes: ArraySlice<UInt8> = []
@@ -101,8 +102,16 @@ public struct HARReader: ~Copyable {
         "\(file.lastPathComponent) has more than \(Self.restLimit) bytes outside entries: it is not an archive.",
         file: file)
     }
-    do { bytes = ArraySlice(try handle.read(upToCount: 256 << 10) ?? Data()) } catch {
-      throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
+    do {
+      bytes = ArraySlice(try handle?.read(upToCount: 256 << 10) ?? Data())
+      if scanner.rest.isEmpty, bytes.starts(with: Attachments.zipMark) {
+        bytes += try handle?.readToEnd() ?? Data()
+        attachments = try Attachments(Data(bytes), in: file)
+        (bytes, handle) = (ArraySlice(attachments.archive ?? Data()), nil)
+      }
+    } catch {
+      throw (error as? HARError)?.in(file)
+        ?? HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
     }
     return !bytes.isEmpty
   }

@@ -44,7 +44,7 @@ public struct HARWriter: ~Copyable {
   /// - Throws: ``HARError`` if it cannot be written, for example on a full disk. The file to be replaced still exists.
   public mutating func append(_ entry: HAR.Entry) throws(HARError) {
     json.separate()
-    entry.write(to: &json)
+    json.value(entry.json)
     do { try output.write(Data(json.take())) } catch { throw Self.error(error, file) }
   }
 

@@ -4,9 +4,12 @@ extension HAR {
     /// The identifier of the page that the request was made for.
     public var page: String?
     /// When it began.
-    public var started: Date
+    public var started: Date {
+      get { moment.date }
+      set { moment = Moment(newValue) }
+    }
     /// The duration of each part.
-    public var timings: Timings
+    public var timings: Timings { didSet { if timings.total != oldValue.total { statedTime = nil } } }
     /// The request.
     public var request: Request
     /// The response. Its status is 0 if there was none.
@@ -22,12 +25,14 @@ extension HAR {
     /// Custom fields, by name, such as Chrome's `_error`.
     public var extensions: [String: JSONValue] = [:]
 
-    /// The total duration in milliseconds: the sum of its ``timings-swift.property``.
-    public var time: Double { timings.total }
+    /// The total duration in milliseconds: the sum of its ``timings-swift.property``, or another number in the file.
+    public var time: Double { statedTime ?? timings.total }
+    var moment: Moment
+    var statedTime: Double?
 
     /// Makes an entry.
     public init(started: Date, request: Request, response: Response, timings: Timings = Timings()) {
-      self.started = started
+      moment = Moment(started)
       self.request = request
       self.response = response
       self.timings = timings
@@ -143,7 +148,7 @@ extension HAR {
     /// The total number of bytes, which is larger than the kept number if only the beginning is kept.
     public var size: Int
     /// The parts of a form, if the file lists them.
-    var parameters: [Parameter] = []
+    var parameters: [JSONValue] = []
     /// A comment.
     public var comment: String?
     /// Custom fields, by name.
@@ -171,20 +176,6 @@ extension HAR {
       // Decoding may drop a byte order mark.
       return text.utf8.count == data.count ? text : nil
     }
-  }
-
-  /// A part of a submitted form.
-  struct Parameter: Hashable, Sendable {
-    /// Its name.
-    var name: String
-    /// Its value, if it is not a file.
-    var value: String?
-    /// The name of the file.
-    var fileName: String?
-    /// The media type of the file.
-    var mediaType: String?
-    /// A comment.
-    var comment: String?
   }
 }
 
@@ -260,14 +251,7 @@ extension HAR.Cookie {
 extension HAR.Field {
   /// The items of a URL's query, decoded.
   static func query(of url: String) -> [HAR.Field] {
-    let url = url.prefix { $0 != "#" }
-    guard let mark = url.firstIndex(of: "?") else { return [] }
-    return form(url[url.index(after: mark)...])
-  }
-
-  /// The items of a form, or of a query in the same format.
-  static func form(_ text: Substring) -> [HAR.Field] {
-    text.split(separator: "&").map { item in
+    url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst().split(separator: "&").map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return HAR.Field(plain(parts[0]), parts.count > 1 ? plain(parts[1]) : "")
     }
@@ -289,10 +273,15 @@ extension HAR {
     public var blocked: Double? { didSet { blocked = Self.duration(blocked) } }
     /// Resolving the host name.
     public var dns: Double? { didSet { dns = Self.duration(dns) } }
-    /// Connecting, including the TLS handshake.
-    public var connect: Double? { didSet { connect = Self.duration(connect) } }
+    /// Connecting, including the TLS handshake: set, it is at least as long as ``ssl``.
+    public var connect: Double? {
+      get { connecting }
+      set { connecting = [Self.duration(newValue), ssl].compactMap(\.self).max() }
+    }
+    /// As the file says, where some programs leave the handshake out.
+    var connecting: Double?
     /// The TLS handshake: a part of ``connect``.
-    public var ssl: Double? { didSet { ssl = Self.duration(ssl) } }
+    public var ssl: Double? { didSet { (ssl, connect) = (Self.duration(ssl), connecting) } }
     /// Sending the request.
     public var send: Double { didSet { send = Self.duration(send) ?? 0 } }
     /// Waiting for the response to begin.
@@ -307,74 +296,27 @@ extension HAR {
     /// Makes timings in milliseconds.
     public init(
       blocked: Double? = nil, dns: Double? = nil, connect: Double? = nil, ssl: Double? = nil, send: Double = 0,
-      wait: Double = 0,
-      receive: Double = 0
+      wait: Double = 0, receive: Double = 0
     ) {
       self.blocked = Self.duration(blocked)
       self.dns = Self.duration(dns)
-      self.connect = Self.duration(connect)
       self.ssl = Self.duration(ssl)
       self.send = Self.duration(send) ?? 0
       self.wait = Self.duration(wait) ?? 0
       self.receive = Self.duration(receive) ?? 0
+      self.connect = connect
     }
 
     /// The total duration in milliseconds. The TLS handshake counts once, as a part of connecting.
-    public var total: Double { Double(sum) / 1000 }
-
-    /// The sum of the parts rounded to microseconds, as in a file: integers add up exactly.
-    private var sum: Int {
-      [blocked, dns, connecting, send, wait, receive].compactMap { $0.map(Self.microseconds) }.reduce(0, +)
+    public var total: Double {
+      let parts = [blocked, dns, max(connecting ?? 0, ssl ?? 0), send, wait, receive]
+      return Double(parts.compactMap { Self.duration($0).map { Int(($0 * 1000).rounded()) } }.reduce(0, +)) / 1000
     }
 
-    /// The connect time, at least as long as the handshake inside it.
-    private var connecting: Double? {
-      guard let ssl else { return connect }
-      return max(connect ?? 0, ssl)
-    }
-
+    /// Rounds to microseconds, so that times add up.
     private static func duration(_ value: Double?) -> Double? {
       guard let value, value >= 0, value.isFinite else { return nil }
-      return value
+      return (min(value, 1e11) * 1000).rounded() / 1000
     }
-
-    private static func microseconds(_ milliseconds: Double) -> Int { Int(min(milliseconds * 1000, 1e15).rounded()) }
-  }
-}
-
-extension HAR.Timings {
-  init(_ json: JSONValue?) {
-    func time(_ name: String) -> Double? { json?[name]?.double }
-    self.init(
-      blocked: time("blocked"), dns: time("dns"), connect: time("connect"), ssl: time("ssl"), send: time("send") ?? 0,
-      wait: time("wait") ?? 0, receive: time("receive") ?? 0)
-    comment = json?["comment"]?.string
-    extensions = json?.others(than: ["blocked", "dns", "connect", "ssl", "send", "wait", "receive", "comment"]) ?? [:]
-  }
-
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      let parts = [
-        ("blocked", blocked), ("dns", dns), ("connect", connecting), ("ssl", ssl), ("send", send), ("wait", wait),
-        ("receive", receive),
-      ]
-      for (name, value) in parts {
-        json.member(name) { $0.raw(value.map { Self.text(Self.microseconds($0)) } ?? "-1") }
-      }
-      json.member(ifAny: "comment", comment)
-      json.members(extensions)
-    }
-  }
-
-  /// The total as written to a file.
-  var totalText: String { Self.text(sum) }
-
-  /// Microseconds as a decimal fraction of milliseconds.
-  private static func text(_ microseconds: Int) -> String {
-    let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1000)
-    if rest == 0 { return String(whole) }
-    var digits = String(1000 + rest).dropFirst()
-    while digits.last == "0" { digits.removeLast() }
-    return "\(whole).\(digits)"
   }
 }

@@ -50,18 +50,14 @@ public struct Redaction: Sendable {
 
   /// Hides the values of additional names, wherever they occur. Names ignore case and punctuation.
   public mutating func hide(_ names: String...) {
-    for name in names.map(CredentialNames.normalized) {
-      hidden.insert(name)
-      shown.remove(name)
-    }
+    let names = names.map(CredentialNames.normalized)
+    (hidden, shown) = (hidden.union(names), shown.subtracting(names))
   }
 
   /// Shows the values of names that would otherwise be hidden.
   public mutating func show(_ names: String...) {
-    for name in names.map(CredentialNames.normalized) {
-      shown.insert(name)
-      hidden.remove(name)
-    }
+    let names = names.map(CredentialNames.normalized)
+    (hidden, shown) = (hidden.subtracting(names), shown.union(names))
   }
 
   /// Returns whether values of the given name are hidden.
@@ -69,12 +65,9 @@ public struct Redaction: Sendable {
 
   func suspicion(of name: String) -> Suspicion {
     guard isOn else { return .none }
-    if isWide, CredentialNames.isCredential(name), !shown.contains(CredentialNames.normalized(name)) { return .secret }
-    if !hidden.isEmpty || !shown.isEmpty {
-      let plain = CredentialNames.normalized(name)
-      if hidden.contains(plain) { return .secret }
-      if shown.contains(plain) { return .none }
-    }
+    let plain = isWide || !hidden.isEmpty || !shown.isEmpty ? CredentialNames.normalized(name) : ""
+    if shown.contains(plain) { return .none }
+    if hidden.contains(plain) || isWide && CredentialNames.isCredential(name) { return .secret }
     return Suspicion(ofName: name)
   }
 
@@ -84,7 +77,7 @@ public struct Redaction: Sendable {
     var report = RedactionReport()
     let known = known(in: archive.entries)
     var redacted = outlined(archive, knowing: known)
-    redacted.entries = archive.entries.map { self.redacted($0, knowing: known, report: &report) }
+    redacted.entries = archive.entries.map { self.redacted($0, report: &report) { _ in known } }
     return redacted
   }
 
@@ -95,14 +88,8 @@ public struct Redaction: Sendable {
     var redactor = Redactor(self, finders: known.finders)
     archive.comment = redactor.redacted(archive.comment)
     archive.extensions = redactor.redacted(archive.extensions)
-    archive.pages = archive.pages.map { page in
-      var page = page
-      // Browsers use a page's URL as its title.
-      page.title = redactor.redacted(page.title)
-      page.comment = redactor.redacted(page.comment)
-      page.extensions = redactor.redacted(page.extensions)
-      return page
-    }
+    // Browsers use a page's URL as its title.
+    archive.pages = archive.pages.map { redactor.redacted($0) }
     return archive
   }
 
@@ -141,7 +128,7 @@ public struct Redaction: Sendable {
   /// Redacts related exchanges, and adds to a report.
   package func redacted(_ entries: [HAR.Entry], report: inout RedactionReport) -> [HAR.Entry] {
     let known = known(in: entries)
-    return entries.map { redacted($0, knowing: known, report: &report) }
+    return entries.map { redacted($0, report: &report) { _ in known } }
   }
 
   private func known(in entries: [HAR.Entry]) -> KnownSecrets {
@@ -156,11 +143,6 @@ public struct Redaction: Sendable {
     var redactor = Redactor(self)
     if isOn { _ = redactor.redacted(entry) }
     return redactor.found
-  }
-
-  /// Redacts an exchange, and removes the secrets of others.
-  package func redacted(_ entry: HAR.Entry, knowing known: KnownSecrets, report: inout RedactionReport) -> HAR.Entry {
-    redacted(entry, report: &report) { _ in known }
   }
 
   /// Redacts an exchange, and removes the secrets of others.
@@ -280,9 +262,7 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
         "\nWarning: bodies of requests were changed (\(changedBodies.count)). A replay that compares bodies treats those as "
         + "equal that differ only in their secrets:" + list(changedBodies)
     }
-    if !unread.isEmpty {
-      text += "\nNot read:" + list(unread)
-    }
+    if !unread.isEmpty { text += "\nNot read:" + list(unread) }
     return text
   }
 }

@@ -13,6 +13,8 @@ extension Redactor {
     place = ["response.body"]
     entry.response.body = redacted(entry.response.body, of: entry.response.headers)
     place = ["entry"]
+    let parameters = entry.request.body?.parameters ?? []
+    entry.request.body?.parameters = parameters.map { redacted($0) }
     entry.request.query = entry.request.query.map { redacted($0) }
     entry.request.cookies = entry.request.cookies.map { redacted($0) }
     entry.response.cookies = entry.response.cookies.map { redacted($0) }
@@ -99,15 +101,10 @@ extension Redactor {
       let missing = body.size - body.data.count
       body.data = Data(bytes)
       body.size = bytes.count + missing
+      body.extensions["compression"] = nil
     }
     if redaction.replacesUnreadableBodies, unread.count > mistakes, self.places > places, body.comment == nil {
       body.comment = "What could not be read was replaced."
-    }
-    body.parameters = body.parameters.map { parameter in
-      var parameter = parameter
-      parameter.value = parameter.value.map { redacted($0, named: parameter.name) }
-      parameter.fileName = redacted(parameter.fileName)
-      return parameter
     }
     body.comment = redacted(body.comment)
     body.extensions = redacted(body.extensions)
@@ -116,10 +113,11 @@ extension Redactor {
 
   /// Redacts custom fields as JSON.
   mutating func redacted(_ members: [String: JSONValue]) -> [String: JSONValue] {
-    guard !members.isEmpty else { return members }
-    var writer = JSONWriter(escapesMarkup: false)
-    writer.value(members.jsonValue)
-    guard let text = changed(writer.bytes, by: { _ = $0.readJSON(&$1, from: 0) }) else { return members }
-    return (try? JSONValue(reading: text))?.object ?? [:]
+    members.isEmpty ? members : redacted(members.jsonValue).object ?? [:]
+  }
+
+  mutating func redacted(_ json: JSONValue) -> JSONValue {
+    guard let text = changed(Array(json.description.utf8), by: { _ = $0.readJSON(&$1, from: 0) }) else { return json }
+    return (try? JSONValue(reading: text)) ?? JSONValue(.null)
   }
 }

@@ -127,7 +127,7 @@ extension Redactor {
     if (byte == UInt8(ascii: "-") || byte.isASCIIDigit)
       && word.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) })
     {
-      let isHidden = suspicion >= .modified
+      let isHidden = suspicion >= .modified || suspicion == .secrets && frame?.isObject == false
       if word != zero, isHidden || finders.contains(where: { $0.isSecret(word) }) {
         take(word, suspicion)
         draft.replace(start..<end, by: zero)

@@ -1,18 +1,10 @@
 extension Redactor {
   /// Whether a text begins with a tag, a declaration or a comment that is closed.
   func looksLikeMarkup(_ source: [UInt8]) -> Bool {
-    guard let start = source.firstIndex(where: { !$0.isSpace }), source[start] == UInt8(ascii: "<") else {
-      return false
-    }
-    var rest = source[(start + 1)...]
-    if let next = rest.first, "!?".utf8.contains(next) { return true }
-    rest = rest.drop { Self.isOfName($0) }
-    guard rest.startIndex > start + 1, let next = rest.first, next.isSpace || ">/".utf8.contains(next) else {
-      return false
-    }
-    return rest.indices.contains {
-      "</".utf8.elementsEqual(rest[$0...].prefix(2)) || "/>".utf8.elementsEqual(rest[$0...].prefix(2))
-    }
+    guard source.first(where: { !$0.isSpace }) == UInt8(ascii: "<") else { return false }
+    let text = String(decoding: source, as: UTF8.self)
+    if text.prefixMatch(of: /\s*<[!?]/) != nil { return true }
+    return text.prefixMatch(of: /\s*<[\w.:\-]+[\s>\/]/) != nil && (text.contains("</") || text.contains("/>"))
   }
 
   private static func isOfName(_ byte: UInt8) -> Bool { byte.isOfWord || byte >= 0x80 || "-.:".utf8.contains(byte) }
@@ -50,7 +42,7 @@ extension Redactor {
         read(index + 2..<stop, in: &draft)
         index = stop
       } else if rest.starts(with: "</".utf8) {
-        let name = Self.local(rest.dropFirst(2).prefix { Self.isOfName($0) })
+        let name = Self.local(rest.dropFirst(2).prefix { Self.isOfName($0) }).lowercased()
         let stop = end(of: ">", from: index)
         draft.keep(index..<stop)
         index = stop
@@ -60,10 +52,11 @@ extension Redactor {
           if element.name == name { break }
         }
       } else if rest.first == UInt8(ascii: "<"), rest.count > 1, Self.isOfName(rest[index + 1]) {
-        let name = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
+        let written = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
+        let name = written.lowercased()
         let outer = stack.last.map { max($0.next, $0.content.ofMembers(isElement: false)) } ?? .none
         if !stack.isEmpty { stack[stack.count - 1].next = .none }
-        let tag = readTag(&draft, at: index, name, outer, isHTML: isHTML)
+        let tag = readTag(&draft, at: index, written, outer, isHTML: isHTML)
         index = tag.end
         if isHTML, name == "script" || name == "style" {
           // HTML names are case-insensitive.
@@ -83,9 +76,9 @@ extension Redactor {
     }
   }
 
-  /// A local name in lower case.
+  /// A local name as written: words in it may begin with capitals.
   private static func local(_ name: ArraySlice<UInt8>) -> String {
-    String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self).lowercased()
+    String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self)
   }
 
   /// Reads the text between tags.
@@ -118,7 +111,7 @@ extension Redactor {
     let source = draft.source
     var index = draft.find(from: start + 1) { !Self.isOfName($0) }
     draft.keep(start..<index)
-    var attributes: [(name: String, value: Range<Int>)] = []
+    var attributes: [(name: String, suspicion: Suspicion, value: Range<Int>)] = []
     while index < source.count, source[index] != UInt8(ascii: ">") {
       guard Self.isOfName(source[index]) else {
         index += 1
@@ -135,29 +128,29 @@ extension Redactor {
       let quote = source[index], isQuoted = "\"'".utf8.contains(quote)
       let value = isQuoted ? index + 1 : index
       let end = draft.find(from: value) { isQuoted ? $0 == quote : $0.isSpace || $0 == UInt8(ascii: ">") }
-      attributes.append((local, value..<end))
+      attributes.append((local.lowercased(), suspicion(local.utf8), value..<end))
       index = min(isQuoted ? end + 1 : end, source.count)
     }
     let isEmpty = index > start && source[index - 1] == UInt8(ascii: "/")
     var label = Suspicion.none
-    for (name, value) in attributes {
+    for (name, _, value) in attributes {
       let text = Escapes.entity.removed(from: source[value])
       if Self.labels.contains(name) { label = max(label, suspicion(ofLabel: text)) }
       if name == "type", text.elementsEqual("password".utf8) { label = .secret }
     }
     let content = max(outer, suspicion(name.utf8))
-    for (name, value) in attributes {
+    for (name, own, value) in attributes {
       let isLabel = Self.labels.contains(name)
       if isLabel, label >= .list {
         draft.keep(value)
         continue
       }
       let around = Self.values.contains(name) ? max(label, content) : name == "id" ? content : .none
-      let suspicion = max(around, isLabel ? .none : self.suspicion(name.utf8))
+      let suspicion = max(around, isLabel ? .none : own)
       at(name.utf8) { $0.read(value, suspicion, in: &draft, escapes: .entity) }
     }
     // In HTML, named elements contain other elements, except for a text area.
-    let holdsValue = !isHTML || name == "textarea"
+    let holdsValue = !isHTML || name.lowercased() == "textarea"
     return (min(index + 1, source.count), isEmpty, max(content, holdsValue ? label : .none))
   }
 }

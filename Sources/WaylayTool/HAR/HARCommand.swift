@@ -116,7 +116,7 @@
       let known = try HARFile(file).secrets(secrets.redaction)
       let all = try HARFile(file).forEach { number, entry in
         guard entries.picks(number, entry) else { return }
-        guard let text = render(secrets.redaction.redacted(entry, knowing: known, report: &report)) else {
+        guard let text = render(secrets.redaction.redacted(entry, report: &report) { _ in known }) else {
           leftOut += 1
           return
         }
@@ -169,7 +169,7 @@
       var report = RedactionReport()
       do {
         let count = try forEach { _, entry in
-          try writer.append(redaction.redacted(entry, knowing: known, report: &report))
+          try writer.append(redaction.redacted(entry, report: &report) { _ in known })
         }
         if isStrict, !report.unread.isEmpty {
           let list = report.unread.joined(separator: "; ")
@@ -197,13 +197,13 @@
     /// The parts of a HAR file outside its entries, without secrets.
     func outline(of archive: HAR, knowing known: KnownSecrets) -> HAR {
       guard hides("authorization") else { return archive }
-      var copy = HAR(creator: HAR.Application(name: archive.creator.name, version: archive.creator.version))
-      copy.browser = archive.browser.map { HAR.Application(name: $0.name, version: $0.version) }
-      copy.pages = archive.pages.map { page in
-        var copy = HAR.Page(id: page.id, title: page.title, started: page.started)
-        (copy.onLoad, copy.onContentLoad) = (page.onLoad, page.onContentLoad)
-        return copy
+      func only(_ names: Set<String>, of json: JSONValue) -> JSONValue {
+        JSONValue((json.object ?? [:]).filter { names.contains($0.key) })
       }
+      var copy = HAR()
+      copy.creator = only(["name", "version"], of: archive.creator)
+      copy.browser = archive.browser.map { only(["name", "version"], of: $0) }
+      copy.pages = archive.pages.map { only(["id", "title", "startedDateTime", "pageTimings"], of: $0) }
       return outlined(copy, knowing: known)
     }
   }

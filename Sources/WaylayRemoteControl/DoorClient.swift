@@ -73,6 +73,8 @@ package final class DoorClient: Sendable {
       guard let nonce = try await greet(port) else { throw silence(port) }
       return (port, nonce)
     }
+    // Swift 6.3 opens the existential of a local constant only.
+    let clock = self.clock
     let stopwatch = Stopwatch(clock)
     while true {
       let found = try await withThrowingTaskGroup(of: (Int, String)?.self) { group in

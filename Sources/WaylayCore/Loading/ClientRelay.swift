@@ -12,7 +12,7 @@ final class ClientRelay: Sendable {
     /// All of a body, which was in memory and may be empty.
     case whole(Data)
     /// All of a download is in its file.
-    case downloaded(DownloadFile)
+    case downloaded(TemporaryFile)
     case finished
     case failed(URLError)
     /// Apple platforms: the loading system follows the redirect with a new protocol object and stops this one, unless the
@@ -242,7 +242,7 @@ final class ClientRelay: Sendable {
   private func download(_ body: WatchedBody, _ head: HTTPURLResponse) async throws {
     post([.response(head)])
     do {
-      let file = try DownloadFile()
+      let file = try TemporaryFile("download")
       while let chunk = try await body.next() {
         try file.write(chunk)
         client.received(chunk)
@@ -327,54 +327,5 @@ final class WatchedBody: Sendable {
   /// The body that a reader of a direct load gets.
   var body: MessageBody {
     .relaying(response.body, length: response.body.length) { try await self.next() }
-  }
-}
-
-/// The file of a download task. It is removed with this object, unless it has been moved or `keep` was called.
-///
-/// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk
-/// after the other.
-final class DownloadFile: @unchecked Sendable {
-  let url: URL
-  private let file: FileHandle
-  private let isKept = Locked(false)
-
-  /// Makes an empty file in the folder for temporary files, which only this user may read.
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).download")
-    let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(SystemError("open").posixError, at: url) }
-    file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-  }
-
-  deinit {
-    remove()
-  }
-
-  /// Removes the file, unless it is the app's or has been moved.
-  func remove() {
-    if !isKept.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
-  }
-
-  func write(_ chunk: Data) throws {
-    do { try file.write(contentsOf: chunk) } catch { throw Self.failure(error, at: url) }
-  }
-
-  /// Closes the file after the last byte. A delayed error of a write is thrown here.
-  func close() throws {
-    do { try file.close() } catch { throw Self.failure(error, at: url) }
-  }
-
-  /// Leaves the file to the app.
-  func keep() {
-    isKept.withLock { $0 = true }
-  }
-
-  private static func failure(_ error: any Error, at url: URL) -> WaylayError {
-    WaylayError(
-      .fileNotWritten,
-      "\(url.path), the temporary file of a download, cannot be written: check the folder, its permissions and the "
-        + "free space.",
-      underlying: error)
   }
 }

@@ -33,7 +33,7 @@
     /// The caller of an `async` function without a delegate.
     private let caller: TaskCaller?
     /// The file of a download, until the app takes it over.
-    private var downloaded: DownloadFile?
+    private var downloaded: TemporaryFile?
     /// Whether the delegate of an `async` call gets the body chunk by chunk. Set before the first event, on the thread
     /// that posts it.
     var showsChunks = false
@@ -296,7 +296,7 @@
     }
 
     /// Leaves the file of a download to the app until its delegate or handler returns; that of an `async` call for good.
-    func handOver(_ file: DownloadFile) {
+    func handOver(_ file: TemporaryFile) {
       if case .caller = listener { return file.keep() }
       let queue = session.delegateQueue
       // After the loading system's operation; on a queue of several threads, a barrier waits for it.

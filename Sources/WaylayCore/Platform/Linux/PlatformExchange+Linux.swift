@@ -31,8 +31,7 @@
       private enum Form: Sendable {
         case none
         case data(Data)
-        case file(URL)
-        case spooled(URL)
+        case file(URL, spooled: TemporaryFile?)
       }
 
       private let form: Form
@@ -47,39 +46,28 @@
         } else if let url = body.fileURL {
           // Fails here, with the file's name, rather than inside the session.
           _ = try MessageBody.Chunks(reading: url)
-          form = .file(url)
+          form = .file(url, spooled: nil)
         } else {
-          form = .spooled(try await Self.spool(body))
+          let file = try await Self.spool(body)
+          form = .file(file.url, spooled: file)
         }
       }
 
-      private static func spool(_ body: MessageBody) async throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).upload")
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        else {
+      private static func spool(_ body: MessageBody) async throws -> TemporaryFile {
+        let file = try TemporaryFile("upload")
+        var length: Int64 = 0
+        for try await chunk in body {
+          try file.write(chunk)
+          length += Int64(chunk.count)
+        }
+        try file.close()
+        guard length == body.length ?? length else {
           throw WaylayError(
-            .fileNotWritten, "\(url.path), the temporary file of the request's body stream, cannot be written.")
+            .bodyUnreadable,
+            "the request's body has \(length) bytes, and its declared length is \(body.length ?? 0). Declare the "
+              + "actual length, or none.")
         }
-        do {
-          let file = try FileHandle(forWritingTo: url)
-          defer { try? file.close() }
-          var length: Int64 = 0
-          for try await chunk in body {
-            try file.write(contentsOf: chunk)
-            length += Int64(chunk.count)
-          }
-          guard length == body.length ?? length else {
-            throw WaylayError(
-              .bodyUnreadable,
-              "the request's body has \(length) bytes, and its declared length is \(body.length ?? 0). Declare the "
-                + "actual length, or none."
-            )
-          }
-          return url
-        } catch {
-          try? FileManager.default.removeItem(at: url)
-          throw error
-        }
+        return file
       }
 
       /// Makes the task. A foreign protocol class sees the request as it would without Waylay: with its body where the
@@ -94,11 +82,11 @@
         case .data(let data) where showsBody:
           request.httpBody = data
           return session.dataTask(with: request)
-        case .file(let url) where showsBody && toForeignClasses, .spooled(let url) where showsBody && toForeignClasses:
+        case .file(let url, _) where showsBody && toForeignClasses:
           request.httpBodyStream = InputStream(url: url)
           return session.dataTask(with: request)
         case .data(let data): return session.uploadTask(with: request, from: data)
-        case .file(let url), .spooled(let url): return session.uploadTask(with: request, fromFile: url)
+        case .file(let url, _): return session.uploadTask(with: request, fromFile: url)
         }
       }
 
@@ -107,7 +95,7 @@
 
       /// Removes the temporary file.
       func discard() {
-        if case .spooled(let url) = form { try? FileManager.default.removeItem(at: url) }
+        if case .file(_, let file?) = form { file.remove() }
       }
     }
   }

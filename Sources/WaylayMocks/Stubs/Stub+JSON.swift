@@ -22,6 +22,7 @@ extension Stub {
       stub = stub.where(item.value.string.map { .field(item.name, $0) } ?? .field(item.name))
     }
     if let body = try members.take("body", BodyMatcher.make) { stub = stub.where(.body(body)) }
+    if let name = try members.take("graphQL", { $0.string }) { stub = stub.where(.graphQL(name)) }
     if let times = try members.take("times", Self.times) { stub = stub.times(times) }
     if try members.take("optional", { $0.bool }) == true { stub = stub.optional }
     if try members.take("required", { $0.bool }) == true { stub = stub.required }
@@ -58,6 +59,7 @@ extension Stub {
         fields.append(JSONValue.Member(name: name, value: value.map { $0.jsonValue } ?? true))
       case .body(let matcher) where matcher.json != nil && !members.contains { $0.name == "body" }:
         add("body", matcher.json)
+      case .graphQL(let name) where !members.contains { $0.name == "graphQL" }: add("graphQL", name.jsonValue)
       default: throw notPortable("the condition \"\(condition)\"")
       }
     }

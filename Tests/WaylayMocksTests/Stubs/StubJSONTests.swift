@@ -21,6 +21,7 @@ struct StubJSONTests {
     (Stub(.post, "/a").where(.body(.json(["a": [1, nil]]))), #""body":{"json":{"a":[1,null]}}"#),
     (Stub(.post, "/a").where(.body(.jsonSubset(["a": [1, 2]], ignoringArrayOrder: true))), #""anyOrder":true"#),
     (Stub(.post, "/a").where(.body(.text("a"))), #""body":{"text":"a"}"#),
+    (Stub(.post, "/a").where(.graphQL("Orders")), #""graphQL":"Orders""#),
     (Stub(.post, "/a").where(.body(.data(Data([0, 255])))), #""body":{"base64":"AP8="}"#),
     (Stub(.post, "/a").where(.body(.empty)), #""body":"empty""#),
     (Stub(.post, "/a").where(.body(.present)), #""body":"present""#),

@@ -81,7 +81,7 @@ let modules: [Target] = [
     "WaylayTool",
     needs: [
       "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayInspectorServer",
-      "WaylayMocks", "WaylayRecording", "WaylayTunnel", "Logging",
+      "WaylayMocks", "WaylayRecording", "WaylayRemoteControl", "WaylayTunnel", "Logging",
     ],
     guarded: ["CommandLineTool": ["ArgumentParser"], "Cryptography": ["Crypto"]], exclude: ["Manual"]),
   // Says how many tests run at a time, before Testing asks.

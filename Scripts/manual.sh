@@ -35,6 +35,7 @@ for command in commands(root):
         names = ", ".join(name(option) for option in argument.get("names") or [])
         value = "" if argument["kind"] == "flag" else "<" + (argument.get("valueName") or "value") + ">"
         lines += [".TP", ".B " + text((names + " " + value).strip()), text(argument.get("abstract"))]
-lines += [".SH ENVIRONMENT", ".TP", ".B WAYLAY_ARCHIVE_KEY", "The key of an encrypted archive, in Base64.", ".SH SEE ALSO", ".BR curl (1)"]
+lines += [".SH ENVIRONMENT", ".TP", ".B WAYLAY_ARCHIVE_KEY", "The key of an encrypted archive, in Base64.", ".TP",
+          ".B WAYLAY_REMOTE", "The invitation of the app that waylay mcp shows.", ".SH SEE ALSO", ".BR curl (1)"]
 print("\n".join(lines))
 ' >Sources/WaylayTool/Manual/waylay.1

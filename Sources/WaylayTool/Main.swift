@@ -50,7 +50,7 @@
         """,
       version: "0.1.0",
       subcommands: [
-        HARCommand.self, ArchiveCommand.self, HostsCommand.self, TunnelCommand.self, WatchCommand.self,
+        HARCommand.self, ArchiveCommand.self, HostsCommand.self, TunnelCommand.self, WatchCommand.self, MCPCommand.self,
       ])
   }
 #else

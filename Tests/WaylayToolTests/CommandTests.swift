@@ -117,8 +117,8 @@
       try await Tool.with { waylay in
         let dump = try await waylay("--experimental-dump-help")
         let commands = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.all
-        // The root, three groups, tunnel and watch, and what is in har, archive and hosts.
-        #expect(commands.count == 16)
+        // The root, three groups, tunnel, watch and mcp, and what is in har, archive and hosts.
+        #expect(commands.count == 17)
         for command in commands {
           let name = command.commandName
           #expect(manual.contains(name), "\(command.path) is not in the manual: Scripts/manual.sh writes it anew")

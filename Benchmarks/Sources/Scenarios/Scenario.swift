@@ -66,7 +66,7 @@ public struct Scenario: Sendable {
 extension Scenario {
   /// All scenarios; those of the network use `origin`.
   public static func all(_ origin: TestOrigin) -> [Scenario] {
-    answered() + mocked() + direct() + archive() + inspected() + interceptors()
+    answered() + mocked() + direct() + archive() + inspected() + agent() + interceptors()
       + network(origin)
       + hosts(origin)
   }

@@ -278,6 +278,8 @@ public func sqrt(_: Double) -> Double { fatalError() }
 public func floor(_: Double) -> Double { fatalError() }
 public func ceil(_: Double) -> Double { fatalError() }
 public func getenv(_: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { fatalError() }
+public func getchar_unlocked() -> Int32 { fatalError() }
+public let EOF: Int32 = -1
 public func free(_: UnsafeMutableRawPointer!) { fatalError() }
 public func malloc(_: Int) -> UnsafeMutableRawPointer! { fatalError() }
 

@@ -22,10 +22,12 @@ extension MockInterceptor {
   /// Deviations from the stubs' expectations: requests that no stub matches, stubs with mistakes, and unused required
   /// stubs.
   ///
+  /// One mistake is one issue: a stub that the report of an unmatched request names as the nearest is not listed again.
   /// The list covers this mock's own stubs and requests; read it when everything that uses the mock is done.
   public var issues: [MockIssue] {
     let (entries, requests, noted) = state.withLock { state in
-      (state.entries.map { ($0.stub, $0.uses) }, state.requests, state.issues)
+      let entries = state.entries.filter { entry in !entry.isReported.withLock { $0 } }
+      return (entries.map { ($0.stub, $0.uses) }, state.requests, state.issues)
     }
     // Finding the closest request is slow, so do it for the first 20 stubs only.
     var left = 20
@@ -76,7 +78,8 @@ extension MockInterceptor {
     let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
     let report = reporting { unmatchedReport(facts, spent, redirectedBy: sender) } + remark
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .exhausted, message: report, location: location)
-    state.withLock { $0.issues.append(issue) }
+    // A client that tries again makes no further mistake.
+    state.withLock { _ = $0.issues.insert(issue) }
     guard let response = options.unmatched else {
       throw MockError(spent.isEmpty ? .unmatched : .exhausted, report, location: location).urlError(for: facts.request)
     }

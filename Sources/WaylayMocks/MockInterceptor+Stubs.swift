@@ -104,6 +104,9 @@ public struct StubHandle: Sendable {
   /// The number of times the stubs have answered.
   public var count: Int { mock.state.withLock { _ in entries.reduce(0) { $0 + $1.uses } } }
 
+  /// Whether the report of an unmatched request names one of them.
+  package var isReported: Bool { entries.contains { entry in entry.isReported.withLock { $0 } } }
+
   /// The requests they have answered, oldest first.
   public var requests: [MockRequest] {
     let numbers = Set(entries.map(\.number))

@@ -377,6 +377,8 @@ final class StubEntry: @unchecked Sendable {
   private let prepared: [PreparedResponse?]
   private(set) var uses = 0
   var isRemoved = false
+  /// Whether a report of an unmatched request names the stub as the one that was meant.
+  let isReported = Locked(false)
   /// Uses whose response was an authentication challenge: the load's next request, with credentials, continues the use.
   private var challenged: [InterceptedRequest.ID: Int] = [:]
 
@@ -423,6 +425,7 @@ final class StubEntry: @unchecked Sendable {
 
   func reset() {
     uses = 0
+    isReported.withLock { $0 = false }
     challenged = [:]
   }
 }

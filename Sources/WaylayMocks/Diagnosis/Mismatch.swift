@@ -95,13 +95,19 @@ extension PathPattern: CustomStringConvertible {
 
   /// The distance of a path from this pattern, from 0 to 1.
   func distance(to path: [String]) -> Double {
-    // Count matching segments at the start and at the end, and skip those between.
+    // A prefix that is missing or too much leaves the ends alike.
+    let count = min(segments.count, path.count)
+    let ends = zip(segments.suffix(count), path.suffix(count))
+    return min(distance(to: path, comparing: zip(segments, path)), distance(to: path, comparing: ends))
+  }
+
+  private func distance(to path: [String], comparing pairs: some Sequence<(Segment, String)>) -> Double {
     let total = max(segments.count, path.count, 1)
     var cost = 0.0
     let isSameLength = segments.count == path.count
     var fitting = 0
     var ignored: [String: String] = [:]
-    for (segment, text) in zip(segments, path) {
+    for (segment, text) in pairs {
       if segment.matches(text, &ignored) {
         fitting += 1
       } else if isSameLength, case .literal(let literal) = segment {

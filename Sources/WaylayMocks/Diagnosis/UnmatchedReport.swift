@@ -24,9 +24,12 @@ extension MockInterceptor {
     }
     if !nearest.isEmpty {
       parts.append("Nearest of \(entries.count) \(entries.count == 1 ? "stub" : "stubs"):")
-      parts += nearest.map { "  \($0.stub) [\($0.stub.location)]\n\($0.mismatches.lines)" }
+      parts += nearest.map { "  \($0.entry.stub) [\($0.entry.stub.location)]\n\($0.mismatches.lines)" }
     }
-    let broken = entries.filter { !$0.canMatch }.prefix(Self.shownStubs).map(\.stub)
+    let invalid = entries.filter { !$0.canMatch }.prefix(Self.shownStubs)
+    let suspects = invalid.filter { $0.stub.pattern.leastDistance(to: facts) <= 1 }
+    for entry in suspects + meant(nearest) { entry.isReported.withLock { $0 = true } }
+    let broken = invalid.map(\.stub)
     if !broken.isEmpty {
       parts.append("Invalid stubs, which match nothing:")
       parts += broken.map { "  \($0) [\($0.location)]\n    \($0.problems.first?.message ?? "")" }
@@ -58,8 +61,8 @@ extension MockInterceptor {
   /// Computing all differences is slow, so it is done only for stubs whose method and URL are close enough.
   private static func nearest(
     to facts: RequestFacts, among entries: [StubEntry]
-  ) -> [(stub: Stub, mismatches: [Mismatch])] {
-    var best: [(stub: Stub, mismatches: [Mismatch])] = []
+  ) -> [(entry: StubEntry, mismatches: [Mismatch])] {
+    var best: [(entry: StubEntry, mismatches: [Mismatch])] = []
     for entry in entries.reversed() where entry.canMatch {
       let stub = entry.stub
       let farthest = best.count < shownStubs ? Double.infinity : best[shownStubs - 1].mismatches.distance
@@ -67,10 +70,22 @@ extension MockInterceptor {
       let mismatches = stub.pattern.mismatches(facts)
       let distance = mismatches.distance
       guard distance < farthest else { continue }
-      best.insert((stub, mismatches), at: best.firstIndex { distance < $0.mismatches.distance } ?? best.endIndex)
+      best.insert((entry, mismatches), at: best.firstIndex { distance < $0.mismatches.distance } ?? best.endIndex)
       if best.count > shownStubs { best.removeLast() }
     }
     return best
+  }
+
+  /// The stubs that may have been meant for a request: the nearest, unless it has little in common with the request, and
+  /// if that one is taken, the nearest other one with a single difference.
+  private func meant(_ nearest: [(entry: StubEntry, mismatches: [Mismatch])]) -> [StubEntry] {
+    let used = layers.flatMap { layer in layer.state.withLock { $0.entries.filter { $0.uses > 0 } } }
+    func isTaken(_ entry: StubEntry) -> Bool {
+      used.contains { $0 === entry } || entry.isReported.withLock { $0 }
+    }
+    guard let (first, mismatches) = nearest.first, mismatches.distance < 2 else { return [] }
+    let other = isTaken(first) ? nearest.dropFirst().first { !isTaken($0.entry) && $0.mismatches.distance <= 1 } : nil
+    return [first] + [other?.entry].compactMap(\.self)
   }
 }
 

@@ -244,7 +244,7 @@ final class SuiteLedger: Sendable {
     }
     return {
       self.uses.withLock { uses in
-        for (key, handle) in handles { uses[key, default: 0] += handle.count }
+        for (key, handle) in handles { uses[key, default: 0] += handle.isReported ? 1 : handle.count }
       }
     }
   }

@@ -20,6 +20,8 @@ struct FaultExploration: Sendable {
 
   let limit: Int
   let seed: UInt64?
+  /// How long a run may do nothing in real time.
+  let realTime: Duration
   let test: Test
   let testCase: Test.Case?
   let body: @concurrent @Sendable () async throws -> Void
@@ -33,33 +35,70 @@ struct FaultExploration: Sendable {
     // A test that fails without a fault reports its own failures.
     guard baseline.failures.isEmpty else { return }
     if let problem = leftAlive(baseline) { return report(problem, nil, baseline) }
-    var outcomes: [Int: Set<[String]>] = [:]
-    for plan in plans(for: baseline) {
+    var outcomes: [Int: Outcomes] = [:]
+    let all = plans(for: baseline)
+    let chosen = spread(all)
+    guard !all.isEmpty else { return reportNothing(baseline) }
+    for plan in chosen {
       guard !Task.isCancelled else { return }
       guard try await breaks(plan, baseline, .milliseconds(2), &outcomes) != nil else { continue }
       // Confirm with more patience: virtual time may have advanced before the client had made progress.
       guard let problem = try await breaks(plan, baseline, .milliseconds(100), &outcomes) else { continue }
       return report(problem, plan, baseline)
     }
+    guard chosen.count < all.count else { return }
+    IssueReport.report(
+      """
+      .exploringFaults(limit: \(limit)) tried \(chosen.count) of \(all.count) faults, spread over all kinds. For all of \
+      them: .exploringFaults(limit: \(all.count + 1))
+      """, severity: .warning)
   }
 
   /// Each fault at each exchange, simplest first: the first plan that breaks an invariant is the minimal one.
   private func plans(for baseline: FaultRun.State) -> [FaultPlan] {
-    if let seed { return FaultPlan(seed: seed).map { [$0] } ?? [] }
     let all = FaultPlan.Kind.allCases.flatMap { kind in
       baseline.exchanges.indices.filter { kind.applies(to: baseline.exchanges[$0]) }.map { FaultPlan(kind, at: $0) }
     }
-    return Array(all.prefix(max(0, limit - 1)))
+    return seed.map { seed in all.filter { $0.seed == seed } } ?? all
+  }
+
+  /// As many plans as the limit allows, of all kinds.
+  private func spread(_ plans: [FaultPlan]) -> [FaultPlan] {
+    let count = max(0, limit - 1)
+    guard seed == nil, plans.count > count else { return plans }
+    return (0..<count).map { plans[$0 * plans.count / count] }
+  }
+
+  private func reportNothing(_ baseline: FaultRun.State) {
+    if let seed {
+      return IssueReport.report("The seed \(seed) stands for no fault of this test: it has changed since the report.")
+    }
+    IssueReport.report(
+      """
+      .exploringFaults found nothing to explore: the test made no request \
+      \(baseline.hasMock ? "of its mock's session" : "and has no mock. Give it .mocked { … }, or withMock").
+      """, severity: baseline.hasMock ? .warning : .error)
+  }
+
+  /// How a test ended after failures of one exchange as a whole.
+  private struct Outcomes {
+    var failures: Set<[String]> = []
+    var alwaysThrew = true
+
+    mutating func insert(_ state: FaultRun.State) {
+      failures.insert(state.failures)
+      if !state.hasThrown { alwaysThrew = false }
+    }
   }
 
   /// Runs the test with a fault.
   ///
   /// - Parameters:
   ///   - patience: The time without progress after which the virtual clock advances.
-  ///   - outcomes: The failed expectations, by the index of the exchange that failed as a whole.
+  ///   - outcomes: The outcomes by the index of the exchange that failed as a whole.
   /// - Returns: The broken invariant, if any.
   private func breaks(
-    _ plan: FaultPlan, _ baseline: FaultRun.State, _ patience: Duration, _ outcomes: inout [Int: Set<[String]>]
+    _ plan: FaultPlan, _ baseline: FaultRun.State, _ patience: Duration, _ outcomes: inout [Int: Outcomes]
   ) async throws -> String? {
     guard baseline.exchanges.indices.contains(plan.exchange) else { return nil }
     let target = baseline.exchanges[plan.exchange]
@@ -67,16 +106,21 @@ struct FaultExploration: Sendable {
     let ending = await perform(run, patience: plan.kind.isHarmless ? max(patience, .milliseconds(10)) : patience) { _ in
     }
     let state = run.state.withLock { $0 }
-    if plan.kind.isWhole { outcomes[plan.exchange, default: []].insert(state.failures) }
+    if plan.kind.isWhole { outcomes[plan.exchange, default: Outcomes()].insert(state) }
     if let problem = problem(of: plan, target, ending, state, baseline) { return problem }
-    guard plan.kind.cutsBody, !state.hasThrown, !state.failures.isEmpty, !target.isStream else { return nil }
-    for kind in FaultPlan.Kind.allCases where kind.isWhole && outcomes[plan.exchange]?.contains(state.failures) != true
-    {
+    guard plan.kind.cutsBody, !state.hasThrown, !state.failures.isEmpty else { return nil }
+    if target.isStream, state.exchanges.count(where: { $0.key == target.key }) > target.repetitions(in: baseline) {
+      return "A part of a stream was lost, or came twice: the test connected again, and went on without an error"
+    }
+    for kind in FaultPlan.Kind.allCases
+    where kind.isWhole && outcomes[plan.exchange]?.failures.contains(state.failures) != true {
       let other = FaultRun(FaultPlan(kind, at: plan.exchange), target: target)
       _ = await perform(other, patience: patience) { _ in }
-      outcomes[plan.exchange, default: []].insert(other.state.withLock { $0.failures })
+      outcomes[plan.exchange, default: Outcomes()].insert(other.state.withLock { $0 })
     }
-    guard outcomes[plan.exchange]?.contains(state.failures) != true else { return nil }
+    guard let outcomes = outcomes[plan.exchange], !outcomes.failures.contains(state.failures) else { return nil }
+    // An app that shows a stream may note its failures elsewhere.
+    guard !target.isStream || outcomes.alwaysThrew else { return nil }
     return
       "A part of a response was taken for the whole: the test went on without an error, and with something else than "
       + "after any other failure"
@@ -90,7 +134,11 @@ struct FaultExploration: Sendable {
   ) -> String? {
     switch ending {
     case .stuck where state.isCancelled: return "The test did not end when its task was cancelled"
-    case .stuck: return "The test did not end: nothing happens any more"
+    case .stuck:
+      return """
+        The test did not end: nothing has happened for \(realTime). Code that waits takes the mock's clock \
+        (MockInterceptor.current.clock); if it has to wait in real time, allow that: .exploringFaults(realTime: …)
+        """
     case .endless: return "The test did not end, and still makes requests (\(state.exchanges.count) by now)"
     case .over: break
     }
@@ -98,7 +146,7 @@ struct FaultExploration: Sendable {
       return "The cancellation did not end it: \(state.late) more request\(state.late == 1 ? " was" : "s were") made"
     }
     for (key, exchanges) in Dictionary(grouping: state.exchanges, by: \.key).sorted(by: { $0.key < $1.key }) {
-      let extra = exchanges.count - baseline.exchanges.count { $0.key == key }
+      let extra = exchanges.count - exchanges[0].repetitions(in: baseline)
       let request = "\(MockRequest(exchanges[0].request))"
       if isUnsafe(exchanges[0]), extra > 0 {
         // A refused request may be retried, and an expired token may be refreshed once.
@@ -166,14 +214,19 @@ struct FaultExploration: Sendable {
     }
     let (real, pause) = (ContinuousClock(), Duration.microseconds(300))
     // Count iterations instead of time: on a busy machine, this loop then slows down with the test.
-    var (progress, turns) = (run.progress, 0)
+    var (progress, turns, quietSince, lag) = (run.progress, 0, real.now, Duration.zero)
     while result.withLock({ $0 == nil }) {
+      let start = real.now
       do { try await real.sleep(for: pause) } catch {
         // Cancelled from outside, for example by the test's time limit.
         task.cancel()
         await task.value
       }
+      // A busy machine makes a task that is ready wait: longer than this one, which has slept.
+      lag = max(real.now - start - pause, lag * 0.9)
+      let patience = patience * (1 + min(lag / .milliseconds(1), 4))
       let now = run.progress
+      if now != progress { quietSince = real.now }
       (progress, turns) = (now, now == progress ? turns + 1 : 0)
       let (state, quiet) = (run.state.withLock { $0 }, pause * turns)
       if run.plan != nil, state.exchanges.count > 500 || run.clock.now.offset > .seconds(86_400) {
@@ -189,7 +242,7 @@ struct FaultExploration: Sendable {
       } else if !state.isCancelled, let deadline = run.clock.nextDeadline {
         run.clock.advance(by: run.clock.now.duration(to: deadline))
         turns = 0
-      } else if quiet > .milliseconds(900), run.plan != nil {
+      } else if quiet > .milliseconds(900), real.now - quietSince > realTime, run.plan != nil {
         task.cancel()
         return .stuck
       }

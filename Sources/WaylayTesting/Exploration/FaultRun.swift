@@ -117,6 +117,9 @@ final class FaultRun: Sendable {
 
     /// Whether the app can use the body before its end.
     var isStream: Bool { ["event-stream", "ndjson", "jsonl", "json-seq", "multipart"].contains(where: type.contains) }
+
+    /// How often an equal request is made in a run.
+    func repetitions(in state: State) -> Int { state.exchanges.count { $0.key == key } }
   }
 
   struct State {
@@ -137,6 +140,7 @@ final class FaultRun: Sendable {
     /// Failed expectations, and whether the test threw an error.
     var failures: [String] = []
     var hasThrown = false
+    var hasMock = false
   }
 
   /// The run of the current test.
@@ -160,6 +164,7 @@ final class FaultRun: Sendable {
 
   /// The clock for a mock of the run: the run's own, unless the test has a `MockClock`.
   func clock(insteadOf clock: any Clock<Duration>) -> any Clock<Duration> {
+    state.withLock { $0.hasMock = true }
     if let own = clock as? MockClock { time.withLock { $0 = own } }
     return self.clock
   }
@@ -176,6 +181,8 @@ final class FaultRun: Sendable {
 
   private func settle() async {
     state.withLock { $0.isOver = true }
+    // What the test has started last may not have begun.
+    for _ in 0..<20 { await Task.yield() }
     let end = ContinuousClock.now + .milliseconds(250)
     while ContinuousClock.now < end, state.withLock({ !$0.open.isEmpty }) {
       // Detached, because the test's task may be cancelled.
@@ -201,6 +208,11 @@ final class FaultRun: Sendable {
     return plan == nil ? issue : nil
   }
 
+  /// Notes that the client makes a request, which a cancellation may end before it begins.
+  func noteAsked() {
+    state.withLock { if $0.isCancelled { $0.late += 1 } }
+  }
+
   /// Notes a request, and returns the fault that affects it.
   func begin(_ request: InterceptedRequest, _ body: Data) -> (number: Int, meets: FaultPlan.Kind?) {
     let url = request.url.absoluteString.prefix { $0 != "#" }
@@ -213,7 +225,6 @@ final class FaultRun: Sendable {
       state.exchanges.append(Exchange(request: request, body: body, key: key, occurrence: occurrence, at: now))
       state.open[number] = "\(request.method.rawValue) \(url.prefix { $0 != "?" })"
       state.events += 1
-      if state.isCancelled { state.late += 1 }
       guard let plan, let target else { return (number, nil) }
       let isTarget = key == target.key && occurrence >= target.occurrence
       let credentials = request.fields[.authorization]
@@ -266,6 +277,11 @@ final class FaultRun: Sendable {
 struct FaultInterceptor: RequestInterceptor {
   let run: FaultRun
 
+  func canInit(with request: URLRequest) -> Bool {
+    run.noteAsked()
+    return true
+  }
+
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request
     let body = try await request.body.collect(upTo: 1 << 28)
@@ -311,7 +327,9 @@ struct FaultInterceptor: RequestInterceptor {
   private func watched(
     _ response: InterceptedResponse, _ number: Int, _ request: InterceptedRequest, _ kind: FaultPlan.Kind?
   ) -> InterceptedResponse {
-    let reader = FaultReader(response.body, run, number)
+    let isEvents = response.fields[.contentType]?.hasPrefix("text/event-stream") == true
+    let lastID = HTTPField.Name("Last-Event-ID").flatMap { isEvents ? request.fields[$0] : nil }
+    let reader = FaultReader(response.body, run, number, after: lastID)
     var response = response
     response.body = .relaying(response.body, length: response.body.length) {
       try await inTime(request, kind) { try await reader.next() }
@@ -320,22 +338,46 @@ struct FaultInterceptor: RequestInterceptor {
   }
 }
 
-/// Reports each chunk, and the end or release of a body, to the run.
+/// Reports each chunk, and the end or release of a body, to the run. A stream of events continues after the last one
+/// that the client has received, as from a server (WHATWG HTML, section 9.2).
 private final class FaultReader: @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator; the relayed body can be read once.
   private var chunks: MessageBody.AsyncIterator
   private let run: FaultRun
   private let number: Int
+  /// The ID of the last known event, until it is found, and the stream up to it.
+  private var lastID: String?
+  private var known = Data()
 
-  init(_ body: MessageBody, _ run: FaultRun, _ number: Int) {
-    (chunks, self.run, self.number) = (body.makeAsyncIterator(), run, number)
+  init(_ body: MessageBody, _ run: FaultRun, _ number: Int, after lastID: String?) {
+    (chunks, self.run, self.number, self.lastID) = (body.makeAsyncIterator(), run, number, lastID)
   }
 
   deinit { run.end(number) }
 
   func next() async throws -> Data? {
-    let chunk = try await chunks.next()
-    if let chunk { run.received(number, chunk) } else { run.end(number) }
-    return chunk
+    while true {
+      let chunk = try await chunks.next()
+      if let chunk { run.received(number, chunk) } else { run.end(number) }
+      guard let lastID else { return chunk }
+      known += chunk ?? Data()
+      let rest = events(after: lastID)
+      guard rest != nil || chunk == nil else { continue }
+      self.lastID = nil
+      let bytes = rest ?? known
+      if !bytes.isEmpty { return bytes }
+    }
+  }
+
+  /// The known events after the one with an ID, once that is complete.
+  private func events(after id: String) -> Data? {
+    let blank = Data("\n\n".utf8)
+    let events = known.split(separator: blank, omittingEmptySubsequences: false)
+    let found = events.dropLast().lastIndex { event in
+      event.split(separator: UInt8(ascii: "\n")).contains { line in
+        line.starts(with: "id:".utf8) && String(decoding: line.dropFirst(3), as: UTF8.self).drop { $0 == " " } == id
+      }
+    }
+    return found.map { Data(events[($0 + 1)...].joined(separator: blank)) }
   }
 }

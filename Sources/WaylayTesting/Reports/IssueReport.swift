@@ -19,9 +19,9 @@ enum IssueReport {
   }
 
   /// Reports an issue at the declaration of the running test, in the absence of a better location.
-  static func report(_ message: String) {
+  static func report(_ message: String, severity: Issue.Severity = .error) {
     if let test = Test.current {
-      Issue.record(Comment(rawValue: message), sourceLocation: test.sourceLocation)
+      Issue.record(Comment(rawValue: message), severity: severity, sourceLocation: test.sourceLocation)
     } else {
       XCTestFailure.withoutRemark { reportIssue(message) }
       Issue.record(Comment(rawValue: message))

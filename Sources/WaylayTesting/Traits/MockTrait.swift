@@ -37,7 +37,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   enum Role: Sendable {
     case mock
     case airGap
-    case exploration(limit: Int, seed: UInt64?)
+    case exploration(limit: Int, seed: UInt64?, realTime: Duration)
   }
 
   /// `true`: each test of a suite has its own mock.
@@ -99,8 +99,10 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     switch role {
     case .mock: try await function()
     case .airGap: try await AirGap.around(function)
-    case .exploration(let limit, let seed):
-      try await FaultExploration(limit: limit, seed: seed, test: test, testCase: testCase, body: function).explore()
+    case .exploration(let limit, let seed, let realTime):
+      try await FaultExploration(
+        limit: limit, seed: seed, realTime: realTime, test: test, testCase: testCase, body: function
+      ).explore()
     }
   }
 }
@@ -182,21 +184,27 @@ extension Trait where Self == MockTrait {
   /// ```
   ///
   /// The invariants: the test ends; no request that does harm twice is sent twice; a cancellation ends it; no load and
-  /// no body is left alive. Half a response is not taken for the whole, and pieces of other sizes make no difference.
+  /// no body is left alive. Half a response is not taken for the whole, a stream that is connected again loses and
+  /// repeats nothing (the mock honors `Last-Event-ID`), and pieces of other sizes make no difference.
   /// Otherwise the test's own expectations may fail in these runs, and are not reported. The report has the fault as a
   /// stub, and a seed that repeats it.
   ///
-  /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`. State that outlives the test, such
+  /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`; `realTime` is for code that cannot. A
+  /// test without a mock, in which there is nothing to explore, fails. State that outlives the test, such
   /// as a `static`, is that of the runs before.
   ///
   /// Experimental: the faults and the invariants may change in any version.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of runs.
+  ///   - limit: The maximum number of runs. With fewer than there are faults, the runs are spread over all kinds, and a
+  ///     warning names the number of faults.
   ///   - seed: The number in a report: runs the test as it is, and with that fault alone.
-  public static func exploringFaults(limit: Int = 200, seed: UInt64? = nil) -> MockTrait {
+  ///   - realTime: How long a run may do nothing in real time before it counts as one that does not end.
+  public static func exploringFaults(
+    limit: Int = 200, seed: UInt64? = nil, realTime: Duration = .seconds(3)
+  ) -> MockTrait {
     var trait = MockTrait.mocked()
-    trait.role = .exploration(limit: limit, seed: seed)
+    trait.role = .exploration(limit: limit, seed: seed, realTime: realTime)
     return trait
   }
 }

@@ -52,6 +52,31 @@ struct ExploredClient: Sendable {
   }
 }
 
+extension ExploredClient {
+  /// The events of a stream, which is connected again after a failure.
+  func events(_ path: String, isResuming: Bool) async throws -> [String] {
+    var events: [(id: String, data: String)] = []
+    for _ in 0..<3 {
+      var request = request("GET", path)
+      if isResuming, let last = events.last { request.setValue(last.id, forHTTPHeaderField: "Last-Event-ID") }
+      let response = try await registry!.load(request)
+      guard response.status == .ok else { throw Failed() }
+      var rest = Data()
+      do {
+        for try await chunk in response.body {
+          rest += chunk
+          events += Events.parsed(&rest)
+        }
+        return events.map(\.data)
+      } catch {
+        try Task.checkCancellation()
+        try await clock.sleep(for: .seconds(1))
+      }
+    }
+    throw Failed()
+  }
+}
+
 /// The tokens of clients that sign in.
 actor Tokens {
   var token = "old"
@@ -93,6 +118,20 @@ enum Events {
           String(decoding: rest[..<end.lowerBound], as: UTF8.self).replacingOccurrences(of: "data: ", with: ""))
         rest = Data(rest[end.upperBound...])
       }
+    }
+    return events
+  }
+
+  /// Takes the events with an ID that are complete.
+  static func parsed(_ data: inout Data) -> [(id: String, data: String)] {
+    var events: [(id: String, data: String)] = []
+    while let end = data.range(of: Data("\n\n".utf8)) {
+      let lines = String(decoding: data[..<end.lowerBound], as: UTF8.self).split(separator: "\n")
+      func value(_ name: String) -> String {
+        lines.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) } ?? ""
+      }
+      events.append((value("id: "), value("data: ")))
+      data = Data(data[end.upperBound...])
     }
     return events
   }

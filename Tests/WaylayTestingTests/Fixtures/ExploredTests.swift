@@ -197,6 +197,51 @@ struct ExploredTests {
     }
   }
 
+  private static let events = Stub(.get, "/events", .events([.init("a", id: "1"), .init("b", id: "2")]))
+
+  @Suite("Streams", .exploringFaults())
+  struct Streams {
+    @Test("takes a stream that was cut for one that has ended", .mocked { ExploredTests.events })
+    func cut() async throws {
+      var chunks = try await ExploredClient().chunks("/events").makeAsyncIterator()
+      var data = Data()
+      while let chunk = try? await chunks.next() { data += chunk }
+      #expect(Events.parsed(&data).map(\.data) == ["a", "b"])
+    }
+
+    @Test("shows events again when it connects again", .mocked { ExploredTests.events })
+    func again() async throws {
+      #expect(try await ExploredClient().events("/events", isResuming: false) == ["a", "b"])
+    }
+
+    @Test("connects again from the last event on", .mocked { ExploredTests.events })
+    func resuming() async throws {
+      #expect(try await ExploredClient().events("/events", isResuming: true) == ["a", "b"])
+    }
+  }
+
+  @Suite("Limits")
+  struct Limits {
+    @Test("has no mock", .exploringFaults())
+    func unmocked() {}
+
+    @Test("has a seed of another test", .mocked { Stub(.get, "/a", .text("x")) }, .exploringFaults(seed: 9999))
+    func seed() async throws { _ = try await ExploredClient().ok(ExploredClient().request("GET", "/a")) }
+
+    @Test("has more faults than runs", .mocked { Stub(.get, "/a", .text("x")) }, .exploringFaults(limit: 5))
+    func limit() async throws { _ = try await ExploredClient().ok(ExploredClient().request("GET", "/a")) }
+
+    @Test("waits in real time", .mocked { Stub(.get, "/a", .text("x")) }, .exploringFaults(seed: 0))
+    func realTime() async throws {
+      let client = ExploredClient()
+      do { _ = try await client.ok(client.request("GET", "/a")) } catch is URLError {
+        // What this test is about.
+        try await Task.sleep(for: .seconds(2))
+        _ = try await client.ok(client.request("GET", "/a"))
+      }
+    }
+  }
+
   @Suite("Right", .exploringFaults(limit: 200))
   struct Right {
     @Test("plain", .mocked { Stub(.get, "/a", .text("x")) })

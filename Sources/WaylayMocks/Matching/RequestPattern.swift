@@ -111,7 +111,6 @@ extension URLPattern {
   /// Parses a pattern.
   public init(_ text: String) {
     self.init(description: text)
-    guard !parsePlain(text) else { return }
     do throws(MockError) { try parse(text) } catch { problem = error }
   }
 
@@ -213,7 +212,7 @@ extension URLPatternConvertible where Self == URLPattern {
 }
 
 extension URLPattern {
-  mutating func parse(_ text: String) throws(MockError) {
+  private mutating func parse(_ text: String) throws(MockError) {
     if text == "*" || text == "**" { return }
     var rest = Substring(text)
     if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
@@ -276,53 +275,6 @@ extension URLPattern {
 
   static func invalid(_ text: String, _ reason: String) -> MockError {
     MockError(.invalidPattern, "the URL pattern \"\(text)\" cannot be parsed: \(reason)")
-  }
-}
-
-extension URLPattern {
-  /// Parses a pattern without special characters, the most common kind: an origin and a path, or only a path. It works
-  /// on bytes, because suites make thousands of stubs.
-  ///
-  /// - Returns: Whether the pattern was plain; otherwise the value is unchanged.
-  mutating func parsePlain(_ text: String) -> Bool {
-    var text = text
-    return text.withUTF8 { bytes in
-      var position = 0
-      var scheme: String?
-      var host: HostPattern?
-      if bytes.first != UInt8(ascii: "/") {
-        for name in ["https", "http"] where scheme == nil && bytes.starts(with: "\(name)://".utf8) { scheme = name }
-        guard let scheme else { return false }
-        position = scheme.utf8.count + 3
-        let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
-        let name = bytes[position..<end]
-        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self))
-        else {
-          return false
-        }
-        host = pattern
-        position = end
-      }
-      let path = bytes[position...].dropFirst()
-      guard path.allSatisfy({ $0 == UInt8(ascii: "/") || Self.isPlainInPath($0) }) else { return false }
-      if let host {
-        self.scheme = scheme
-        self.host = .pattern(host)
-        port = .schemeDefault
-      }
-      let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-      self.path = PathPattern(literally: segments.map { String(decoding: $0, as: UTF8.self) })
-      return true
-    }
-  }
-
-  private static func isPlainInHost(_ byte: UInt8) -> Bool {
-    byte >= 0x61 && byte <= 0x7A || byte >= 0x30 && byte <= 0x39 || byte == UInt8(ascii: ".")
-      || byte == UInt8(ascii: "-")
-  }
-
-  private static func isPlainInPath(_ byte: UInt8) -> Bool {
-    isPlainInHost(byte) || byte >= 0x41 && byte <= 0x5A || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
   }
 }
 

@@ -180,6 +180,26 @@ extension ErrorCode where Domain == TransportError {
   }
 }
 
+extension TransportError.Phase {
+  /// The phase in which a load fails with a code; `unknown` for a code of several phases.
+  package init(of code: URLError.Code) {
+    self =
+      switch code {
+      case .cannotFindHost, .dnsLookupFailed: .resolving
+      case .notConnectedToInternet, .cannotConnectToHost, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+        .connecting
+      case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+        .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+        .securing
+      case .networkConnectionLost, .badServerResponse, .cannotParseResponse, .zeroByteResource, .cannotDecodeRawData,
+        .cannotDecodeContentData:
+        .receiving
+      default: .unknown
+      }
+  }
+}
+
 extension ErrorCode where Domain == TransportError {
   /// What a code of the loading system says, more exactly where the number of the system's call is known.
   init(_ code: URLError.Code, underlying: (any Error)?) {

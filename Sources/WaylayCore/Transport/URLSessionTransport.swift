@@ -325,16 +325,7 @@ final class SessionExchange: Sendable {
     let sent = state.withLock { $0.requestBytesSent }
     // An error of another type comes from a protocol class beneath: pass it on unchanged, for code that knows its type.
     guard let error = error as? URLError else { return error }
-    let phase: TransportError.Phase =
-      switch error.code {
-      case .cannotFindHost, .dnsLookupFailed: .resolving
-      case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff: .connecting
-      case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
-        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRequired:
-        .securing
-      case .networkConnectionLost, .badServerResponse, .zeroByteResource, .cannotParseResponse: .receiving
-      default: .unknown
-      }
+    let phase = TransportError.Phase(of: error.code)
     let nothingSent: Set<TransportError.Phase> = [.resolving, .connecting, .securing]
     return TransportError(
       error.code, phase: phase, requestBytesSent: nothingSent.contains(phase) ? 0 : sent > 0 ? sent : nil,

@@ -7,9 +7,9 @@ extension MockResponse {
   /// Stub(.post, "/orders", .error(.networkConnectionLost))
   /// ```
   public static func error(_ code: URLError.Code) -> MockResponse {
-    MockResponse(
-      content: .failure(
-        NetworkFault.Failure(urlErrorCode: code, phase: .of(code), message: "a stub failed the load.")))
+    let phase = code == .timedOut ? .receiving : TransportError.Phase(of: code)
+    return MockResponse(
+      content: .failure(NetworkFault.Failure(urlErrorCode: code, phase: phase, message: "a stub failed the load.")))
   }
 
   /// A failure with the given error, thrown unchanged. If it is not a `URLError`, it reaches the app as the underlying
@@ -34,27 +34,6 @@ extension MockResponse {
       case (.head, let failure?): copy.content = .failure(failure)
       default: copy.bodyFault = fault
       }
-    }
-  }
-}
-
-extension TransportError.Phase {
-  /// The phase of an exchange that fails with `code`.
-  fileprivate static func of(_ code: URLError.Code) -> TransportError.Phase {
-    switch code {
-    case .cannotFindHost, .dnsLookupFailed: .resolving
-    case .notConnectedToInternet, .cannotConnectToHost, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-      .connecting
-    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-      .serverCertificateHasUnknownRoot,
-      .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
-      .appTransportSecurityRequiresSecureConnection:
-      .securing
-    case .timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse, .zeroByteResource,
-      .cannotDecodeRawData,
-      .cannotDecodeContentData:
-      .receiving
-    default: .unknown
     }
   }
 }

@@ -101,7 +101,7 @@ extension DiskStore {
     for _ in 0..<100 {
       await bodies.pool.settle()
       await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
-      if state.withLock({ !$0.isWriting && $0.jobs.isEmpty }) { return true }
+      if state.withLock({ $0.jobs.isEmpty }) { return true }
     }
     return false
   }

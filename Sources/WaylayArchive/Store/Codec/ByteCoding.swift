@@ -14,9 +14,7 @@ extension UnsafeRawBufferPointer {
 struct ByteSink {
   var bytes: [UInt8] = []
 
-  mutating func put<Number: FixedWidthInteger>(_ number: Number) {
-    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
-  }
+  mutating func put<Number: FixedWidthInteger>(_ number: Number) { bytes += number.bytes }
 
   mutating func put(_ counted: [UInt8]) {
     put(UInt32(truncatingIfNeeded: counted.count))

@@ -99,7 +99,6 @@ struct HeadBlock: Hashable, Sendable {
 
   func encoded() -> [UInt8] {
     var sink = ByteSink()
-    sink.bytes.reserveCapacity(head.count + key.bytes.count * 2 + 160 + chunks.count * 16)
     sink.put(Self.version)
     sink.put(key.bytes)
     sink.put(key.partition.bytes)
@@ -140,7 +139,6 @@ extension HeadBlock {
     guard let head = source.counted(), let count = source.number(UInt32.self), source.remaining == Int(count) * 16
     else { return nil }
     var chunks: [BodyChunk] = []
-    chunks.reserveCapacity(Int(count))
     for _ in 0..<count {
       guard let stored = source.number(UInt32.self), let plain = source.number(UInt32.self),
         let check = source.number(UInt64.self), plain > 0, plain <= UInt32(BodyChunk.size)

@@ -18,11 +18,9 @@ final class Connections: Sendable {
       try database.script(
         """
         PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-\(cache); \
-        PRAGMA cell_size_check=ON; PRAGMA checkpoint_fullfsync=ON
+        PRAGMA cell_size_check=ON; PRAGMA secure_delete=ON; PRAGMA synchronous=NORMAL; PRAGMA fullfsync=ON; \
+        PRAGMA checkpoint_fullfsync=ON
         """)
-      if mode == .readWrite {
-        try database.script("PRAGMA secure_delete=ON; PRAGMA synchronous=NORMAL; PRAGMA fullfsync=ON")
-      }
       return database
     }
     (self.mode, writer) = (mode, mode == .readWrite ? try connect(8192) : nil)

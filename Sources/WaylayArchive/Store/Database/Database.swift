@@ -24,8 +24,8 @@ final class Database: @unchecked Sendable {
   private var statements: [String: OpaquePointer] = [:]
   /// Whether a sync of the log has failed: the system may have dropped its pages, and a second sync would succeed.
   private var isLogInDoubt = false
-  /// The pages in the write-ahead log after the last transaction of this connection.
-  private let logged = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  /// The number of pages in the write-ahead log after the last commit of this connection.
+  private(set) var loggedPages = 0
 
   /// Opens a database; the file must exist.
   ///
@@ -34,7 +34,6 @@ final class Database: @unchecked Sendable {
   ///   - vfs: The name of the VFS that accesses the files; `nil` for the system's.
   init(_ path: String, _ mode: Mode, patience: Int32 = 5000, vfs: String? = nil) throws {
     self.mode = mode
-    logged.initialize(to: 0)
     var (name, flags) = (path, SQLITE_OPEN_NOMUTEX | SQLite.protection)
     switch mode {
     case .readWrite: flags |= SQLITE_OPEN_READWRITE
@@ -53,16 +52,13 @@ final class Database: @unchecked Sendable {
     // Replaces SQLite's automatic checkpoints.
     sqlite3_wal_hook(
       handle,
-      { context, _, _, pages in
-        context?.assumingMemoryBound(to: Int32.self).pointee = pages
+      { database, _, _, pages in
+        if let database { Unmanaged<Database>.fromOpaque(database).takeUnretainedValue().loggedPages = Int(pages) }
         return SQLITE_OK
-      }, logged)
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  deinit {
-    close()
-    logged.deallocate()
-  }
+  deinit { close() }
 
   /// Sets how long a call waits for another connection's lock, in milliseconds.
   func setPatience(_ patience: Int32) { sqlite3_busy_timeout(handle, patience) }
@@ -75,9 +71,6 @@ final class Database: @unchecked Sendable {
     for statement in statements.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(handle)
   }
-
-  /// The number of pages in the write-ahead log after the last commit of this connection.
-  var loggedPages: Int { Int(logged.pointee) }
 
   private func error(_ code: Int32) -> DatabaseError {
     guard let handle else { return DatabaseError(code: code, message: "the connection is closed") }
@@ -156,7 +149,7 @@ final class Database: @unchecked Sendable {
       if code == SQLITE_IOERR | 4 << 8 { isLogInDoubt = true }
       throw error(code)
     }
-    if mode >= SQLITE_CHECKPOINT_RESTART { logged.pointee = 0 }
+    if mode >= SQLITE_CHECKPOINT_RESTART { loggedPages = 0 }
     return pages == copied
   }
 

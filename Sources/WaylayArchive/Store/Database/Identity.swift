@@ -35,8 +35,7 @@ struct Identity: Sendable {
 
   /// 32 random bytes.
   static func newSecret() -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    (0..<32).map { _ in UInt8.random(in: .min ... .max) }
   }
 
   var encoded: [UInt8] { Self.mark.encoded(payload) }

@@ -31,6 +31,8 @@ struct Scrub {
         // Another process may have written since the checkpoint.
         guard log.pointee.pMethods.pointee.xFileSize(log, &size) == SQLITE_OK, size == 0 else { return false }
         let isSame = try database.number("PRAGMA data_version") == version
+        // All pages under the lock only where changes do not end.
+        guard isSame || ContinuousClock.now - start > Self.patience / 2 else { return false }
         _ = try gaps(of: isSame ? noted : nil, zeroing: true)
         try database.run("UPDATE total SET clock=clock+1, removed=0")
         return true
@@ -48,7 +50,6 @@ struct Scrub {
   private func gaps(of pages: [Int]? = nil, zeroing: Bool = false) throws -> [Int] {
     let size = Int(try database.number("PRAGMA page_size") ?? 0)
     let count = Int(try database.number("PRAGMA page_count") ?? 0)
-    guard size >= 512, count > 0 else { return [] }
     var found: [Int] = []
     let file = try database.file()
     let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)

@@ -121,7 +121,7 @@ extension DiskStore {
     }
 
     /// Adds hits to their entries.
-    func count(_ hits: [UInt64: Int]) throws {
+    func count(_ hits: [(key: UInt64, value: Int)]) throws {
       for (number, count) in hits {
         try database.run(
           "UPDATE entry SET used=?, hits=hits+? WHERE id=?", [.number(now), .number(Int64(count)), .bits(number)])
@@ -145,9 +145,9 @@ extension DiskStore {
         guard let row = try delete(number) else { continue }
         events.append(
           StoreEvent(
-            .evicted, id: row.id, url: store.opened(head, row.id)?.details.url, bytes: row.totals.usage.bytes,
+            kind: .evicted, id: row.id, url: store.opened(head, row.id)?.details.url, bytes: row.totals.usage.bytes,
             reason: "made room for other entries"))
-        rest -= row.totals.usage.bytes
+        if row.file == nil { rest -= row.totals.usage.bytes }
       }
     }
 

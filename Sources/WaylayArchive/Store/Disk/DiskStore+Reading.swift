@@ -3,7 +3,7 @@ import Foundation
 extension DiskStore {
   /// The columns that make an entry.
   static let columns = "id, entry.digest, cost, hits, file, head"
-  private static let tables = "FROM entry JOIN content USING(id)"
+  private static let from = "FROM entry JOIN content USING(id) WHERE "
 
   /// Returns all entries of a key if they are in memory, and `nil` otherwise.
   package func cached(_ key: ArchiveKey) -> [StoredEntry]? {
@@ -60,7 +60,7 @@ extension DiskStore {
   ///
   /// - Returns: The entries, and whether all could be read.
   private func read(_ digest: UInt64, _ key: ArchiveKey) throws -> ([StoredEntry], isWhole: Bool) {
-    let (found, damaged) = try rows("\(Self.tables) WHERE entry.digest=? ORDER BY id", [.bits(digest)])
+    let (found, damaged) = try rows("\(Self.from)entry.digest=? ORDER BY id", [.bits(digest)])
     damaged.forEach(drop)
     var (entries, failure): ([StoredEntry], (any Error)?) = ([], nil)
     // Different keys may have the same digest.
@@ -82,7 +82,7 @@ extension DiskStore {
   }
 
   /// Reads one entry.
-  func load(_ id: EntryID) throws -> StoredEntry? { try rows("\(Self.tables) WHERE id=?", [.bits(id.number)]).found.first }
+  func load(_ id: EntryID) throws -> StoredEntry? { try rows("\(Self.from)id=?", [.bits(id.number)]).found.first }
 
   /// Reads the entries that are selected, and the numbers of damaged ones.
   private func rows(
@@ -103,7 +103,7 @@ extension DiskStore {
   /// with their checksums: an entry with lost bytes is removed, and the next flush throws.
   func rewrite(_ number: UInt64) throws {
     try directory.rewrite(number)
-    for entry in try rows("\(Self.tables) WHERE file=?", [.bits(number)]).found {
+    for entry in try rows("\(Self.from)file=?", [.bits(number)]).found {
       guard let body = entry.contents as? FileBody else { continue }
       do {
         for start in stride(from: 0, to: body.length, by: 1 << 20) {
@@ -122,7 +122,7 @@ extension DiskStore {
     guard row == .some(1), !isGone() else { return }
     let reason = "its bytes differ from those that were stored"
     options.logger.warning("entry \(id) of the archive in \(path) was dropped: \(reason)")
-    report([StoreEvent(.damaged, id: id, reason: reason)])
+    report([StoreEvent(kind: .damaged, id: id, reason: reason)])
     remove([id])
   }
 
@@ -188,21 +188,19 @@ extension DiskStore {
   /// - Returns: The findings, one sentence each.
   package func findings() async throws -> [String] {
     let isInUse = connections.mode != .immutable
-    func strays() async throws -> [UInt64] {
-      try await bodies.pool.perform { [self] in
+    var left: Set<UInt64>?
+    // Twice in an archive in use: the file of a replaced entry goes right after its row.
+    for delay in isInUse ? [0, 1] : [0] where left?.isEmpty != true {
+      try await Task.sleep(for: .seconds(delay))
+      let found = try await bodies.pool.perform { [self] in
         var found: [UInt64] = []
-        try reading { found = try self.strays($0).filter { (try? directory.isLocked($0)) == false } }
+        try reading { found = try strays($0).filter { (try? directory.isLocked($0)) == false } }
         return found
       }
-    }
-    var left = try await strays()
-    // The file of a replaced entry goes right after its row.
-    if isInUse, !left.isEmpty {
-      try await Task.sleep(for: .seconds(1))
-      left = Set(left).intersection(try await strays()).sorted()
+      left = left?.intersection(found) ?? Set(found)
     }
     return try await bodies.pool.perform { [self, left] in
-      var findings = left.map { "the file \(directory.name(of: $0)) belongs to no entry" }
+      var findings = (left ?? []).sorted().map { "the file \(directory.name(of: $0)) belongs to no entry" }
       try reading { database in
         // One long read, which would let the log of a writer grow: 64 MiB take some 50 ms.
         if isInUse, try database.number("PRAGMA page_count") ?? 0 > 16_384 { return }

@@ -2,9 +2,9 @@ import Foundation
 
 extension DiskStore {
   /// The maximum number of jobs in one transaction, so that the write-ahead log stays short.
-  private static let mostAtOnce = 512
+  private static let mostAtOnce = 200
   /// The number of bytes of heads and bodies after which a transaction ends, for the same reason.
-  private static let mostBytes = 4 << 20
+  private static let mostBytes = 2 << 20
   /// The maximum number of entries whose hits are counted in memory.
   static let mostHits = 1024
 
@@ -154,7 +154,7 @@ extension DiskStore {
       state.jobs.append(job)
       state.waiting += job.totals
     }
-    work()
+    queue.async { [self] in if state.withLock({ !$0.jobs.isEmpty }) { writeWaiting() } }
   }
 
   /// Schedules an eviction if the limits are exceeded.
@@ -162,21 +162,6 @@ extension DiskStore {
     let isNeeded = state.withLock { $0.jobs.isEmpty && ($0.isEvicting || $0.limits.isExceeded(by: $0.counted)) }
     guard !isReadOnly, isNeeded else { return }
     try? add { _ in Job() }
-  }
-
-  /// Schedules writing of the pending jobs; called without the lock.
-  func work() {
-    let starts = state.withLock { state in
-      guard !state.isWriting, !state.jobs.isEmpty else { return false }
-      state.isWriting = true
-      return true
-    }
-    guard starts else { return }
-    queue.async { [self] in
-      writeWaiting()
-      state.withLock { $0.isWriting = false }
-      work()
-    }
   }
 
   /// Writes the pending jobs.
@@ -267,13 +252,11 @@ extension DiskStore {
   @discardableResult
   func write(_ jobs: [Job], _ database: Database, also body: ((Change) throws -> Void)? = nil) throws -> Int {
     let change = Change(database, self)
-    let (hits, owed) = state.withLock { state -> ([UInt64: Int], [EntryID]) in
-      let owed = Array(state.owed.prefix(body == nil ? Self.mostAtOnce : 4))
-      guard body == nil else { return ([:], owed) }
+    let (hits, owed) = state.withLock { state in
       // A hit changes up to two pages.
-      let hits = state.hits.prefix(jobs.isEmpty ? Self.mostHits : 128)
-      for number in hits.map(\.key) { state.hits[number] = nil }
-      return (Dictionary(uniqueKeysWithValues: hits.map { ($0.key, $0.value) }), owed)
+      let hits = Array(state.hits.prefix(body != nil ? 0 : jobs.isEmpty ? Self.mostHits : 128))
+      for hit in hits { state.hits[hit.key] = nil }
+      return (hits, Array(state.owed.prefix(body == nil ? Self.mostAtOnce : 4)))
     }
     let seen = try database.transaction {
       let before = try Change.Seen(database)
@@ -323,7 +306,8 @@ extension DiskStore {
       return after
     }
     guard isEvicting || limits.isExceeded(by: after) else { return }
-    try change.evict(256, bytes: 2 << 20, besides: resumed) { limits.low.isExceeded(by: after) }
+    // More than the jobs add, so that a constant stream of them stays within the limits.
+    try change.evict(256, bytes: 3 << 20, besides: resumed) { limits.low.isExceeded(by: after) }
     // Without an eviction, all remaining entries are pinned or in use.
     let goesOn = !change.events.isEmpty && limits.low.isExceeded(by: after)
     state.withLock { $0.isEvicting = goesOn }

@@ -53,7 +53,7 @@ package final class DiskStore: ArchiveStore {
     state = Locked(State(limits: options.limits, lastNumber: UInt64(opening.number) << 32, opening.seen))
     if let damage = opening.damage {
       options.logger.warning("\(damage)")
-      state.withLock { $0.unheard = [StoreEvent(.damaged, reason: damage)] }
+      state.withLock { $0.unheard = StoreEvent(kind: .damaged, reason: damage) }
     }
     // The next load opens it again.
     suspension.withLock { $0 = Suspension { [weak self] in self?.suspend() } }
@@ -91,10 +91,9 @@ package final class DiskStore: ArchiveStore {
   package func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     let unheard = state.withLock { state in
       state.observers.append(handler)
-      defer { state.unheard = [] }
-      return state.unheard
+      return state.unheard.take()
     }
-    for event in unheard { handler(event) }
+    if let unheard { handler(unheard) }
   }
 
   func report(_ events: [StoreEvent]) { for observer in state.withLock({ $0.observers }) { events.forEach(observer) } }
@@ -266,7 +265,7 @@ extension DiskStore {
     end(as: .lost, "its index is damaged")
     report([
       StoreEvent(
-        .damaged, reason: "the index of the archive in \(path) is damaged (\(error)): the archive begins again")
+        kind: .damaged, reason: "the index of the archive in \(path) is damaged (\(error)): the archive begins again")
     ])
   }
 }

@@ -96,9 +96,7 @@ extension DiskStore {
 
   /// An SQL condition for the entries after a number. It may select entries that the filter does not match, but misses
   /// none.
-  func selection(
-    _ filter: EntryFilter, after start: Int64, most: Int = 256
-  ) -> (sql: String, values: [DatabaseValue]) {
+  func selection(_ filter: EntryFilter, after start: Int64, most: Int = 256) -> (sql: String, values: [DatabaseValue]) {
     var (tables, order, sql, values) = ("entry", "id", "id>?", [DatabaseValue.number(start)])
     func add(_ condition: String, _ digests: [UInt64]) {
       sql += " AND " + condition

@@ -46,8 +46,6 @@ extension DiskStore {
 
     /// The pending jobs in the order of writing; the queue alone removes them.
     var jobs: [Job] = []
-    /// Whether writing is scheduled; it ends when `jobs` is empty.
-    var isWriting = false
     /// Removed entries whose deletion failed: the next transaction deletes them.
     var owed: [EntryID] = []
 
@@ -65,8 +63,8 @@ extension DiskStore {
     var reserve = 0
 
     var observers: [@Sendable (StoreEvent) -> Void] = []
-    /// The events before the first observer.
-    var unheard: [StoreEvent] = []
+    /// The event before the first observer.
+    var unheard: StoreEvent?
     /// The error of an accepted change that is not stored; the next flush throws it.
     var failure: (any Error)?
 
@@ -79,21 +77,18 @@ extension DiskStore {
   /// removed.
   struct Latest: Sendable {
     private static let removed: Int64 = -1
-    private var newer: [UInt64: Int64] = [:]
-    private var older: [UInt64: Int64] = [:]
+    private var lengths: [UInt64: Int64] = [:]
 
-    func isRemoved(_ id: EntryID) -> Bool { length(id) == Self.removed }
+    func isRemoved(_ id: EntryID) -> Bool { lengths[id.number] == Self.removed }
 
     /// Whether an entry is neither removed nor longer, as far as known.
-    func isCurrent(_ entry: StoredEntry) -> Bool { length(entry.id).map { $0 == entry.bodyLength } ?? true }
+    func isCurrent(_ entry: StoredEntry) -> Bool { [nil, entry.bodyLength].contains(lengths[entry.id.number]) }
 
-    private func length(_ id: EntryID) -> Int64? { newer[id.number] ?? older[id.number] }
+    mutating func remove(_ id: EntryID) { lengths[id.number] = Self.removed }
+    mutating func grow(_ id: EntryID, to length: Int64) { lengths[id.number] = length }
 
-    mutating func remove(_ id: EntryID) { newer[id.number] = Self.removed }
-    mutating func grow(_ id: EntryID, to length: Int64) { newer[id.number] = length }
-
-    /// Drops the older half; only while every removal has been written.
-    mutating func trim() { if newer.count >= 4096 { (older, newer) = (newer, [:]) } }
+    /// Drops all if they are many; only while every removal has been written.
+    mutating func trim() { if lengths.count >= 8192 { lengths = [:] } }
   }
 }
 

@@ -127,19 +127,15 @@ package protocol EntryWriter: AnyObject, Sendable {
 
 /// Something that a store did on its own.
 package struct StoreEvent: Sendable {
-  package let kind: Kind
+  package var kind: Kind
   /// The entry, if it had already become one.
-  package let id: EntryID?
+  package var id: EntryID?
   /// The entry's URL, as far as it may be revealed, if known.
-  package let url: String?
+  package var url: String?
   /// The number of bytes concerned.
-  package let bytes: Int64
+  package var bytes: Int64 = 0
   /// The human-readable reason.
-  package let reason: String
-
-  init(_ kind: Kind, id: EntryID? = nil, url: String? = nil, bytes: Int64 = 0, reason: String) {
-    (self.kind, self.id, self.url, self.bytes, self.reason) = (kind, id, url, bytes, reason)
-  }
+  package var reason: String
 
   package enum Kind: Sendable {
     /// An entry was removed to make space for another.

@@ -172,8 +172,7 @@ public struct StoreLimits: Hashable, Sendable {
 
   /// The low-water mark of one limit. Safe for any values: a `Double` cannot represent every `Int64`, and may be NaN.
   private func target<Limit: FixedWidthInteger>(_ limit: Limit) -> Limit {
-    guard evictionTarget < 1 else { return limit }
-    return min(limit, Limit(exactly: (Double(limit) * max(evictionTarget, 0)).rounded(.down)) ?? limit)
+    min(limit, Limit(exactly: (Double(limit) * max(evictionTarget, 0)).rounded(.down)) ?? limit)
   }
 }
 
@@ -186,7 +185,6 @@ public struct StoreUsage: Hashable, Sendable {
 
   /// Makes a usage value.
   public init(bytes: Int64 = 0, count: Int = 0) {
-    self.bytes = bytes
-    self.count = count
+    (self.bytes, self.count) = (bytes, count)
   }
 }

@@ -159,8 +159,3 @@ package protocol StoredBody: Sendable {
   /// Returns the same body, retained: it stays readable when its entry is removed.
   func opened() async throws -> any StoredBody
 }
-
-extension StoredBody {
-  /// Returns the body itself.
-  package func opened() async throws -> any StoredBody { self }
-}

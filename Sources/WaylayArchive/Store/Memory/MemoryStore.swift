@@ -197,7 +197,7 @@ extension MemoryStore.State {
     while limits.low.isExceeded(by: usage(with: new)), let entry = tier.evict() {
       events.append(
         StoreEvent(
-          .evicted, id: entry.id, url: entry.details.url, bytes: entry.storedBytes,
+          kind: .evicted, id: entry.id, url: entry.details.url, bytes: entry.storedBytes,
           reason: "made room for another entry"))
     }
   }
@@ -209,6 +209,8 @@ struct MemoryBody: StoredBody {
 
   var length: Int64 { Int64(data.count) }
   var inMemory: Data? { data }
+
+  func opened() async throws -> any StoredBody { self }
 
   func read(_ range: Range<Int64>) async throws -> Data {
     guard let part = data.part(range) else { throw ArchiveError.beyondTheEnd(range, length) }

@@ -68,7 +68,10 @@ struct MemoryTier: @unchecked Sendable {
       complete.remove(entry.id.hash)
       return
     }
-    if order.count > 2 * totals.usage.count + 64 { forgetDropped() }
+    if order.count > 2 * totals.usage.count + 64 {
+      hand = order[..<hand].count { $0.entry != nil }
+      order.removeAll { $0.entry == nil }
+    }
     let slot = Slot(entry)
     slots[entry.id.hash, default: []].append(slot)
     order.append(slot)
@@ -130,11 +133,6 @@ struct MemoryTier: @unchecked Sendable {
     slots[entry.id.hash]?.removeAll { $0 === slot }
     if slots[entry.id.hash]?.isEmpty == true { slots[entry.id.hash] = nil }
     totals -= total(of: entry)
-  }
-
-  private mutating func forgetDropped() {
-    hand = order[..<hand].count { $0.entry != nil }
-    order.removeAll { $0.entry == nil }
   }
 
   private func total(of entry: StoredEntry) -> Totals { Totals(cost: Int64(Self.cost(entry)), isPinned: isHeld(entry)) }

@@ -34,16 +34,40 @@ struct BoundsTests {
     await store.close()
   }
 
+  @Test("stays near its limits while more waits than one transaction takes", arguments: [(300, 2000), (20_000, 600)])
+  func stream(size: Int, count: Int) async throws {
+    let folder = TemporaryDirectory()
+    let options = DiskStore.Options(limits: StoreLimits(count: count / 5), memory: 0, logger: .silent)
+    let store = try DiskStore(at: folder.url.appendingPathComponent("archive"), options: options)
+    let most = Locked(0)
+    store.observe { [weak store] _ in
+      let stored = store?.state.withLock { $0.stored.usage.count } ?? 0
+      most.withLock { $0 = max($0, stored) }
+    }
+    let gate = DispatchSemaphore(value: 0)
+    store.queue.async { gate.wait() }
+    await withThrowingTaskGroup(of: Void.self) { group in
+      for key in 0..<count { group.addTask { try await store.put(.sample("\(key)"), body: .noise(size)) } }
+      while store.state.withLock({ $0.jobs.count }) < count { await Task.yield() }
+      gate.signal()
+    }
+    #expect(most.withLock { $0 } <= count / 5 + 200)
+    await store.close()
+  }
+
   @Test("reads a page of a filter in the order of an index, without a list of all that match")
   func plans() async throws {
     let folder = TemporaryDirectory()
     let store = try DiskStore(at: folder.url.appendingPathComponent("archive"), options: .init(logger: .silent))
-    let filters: [EntryFilter] = [.all, .tag("a"), .host("example.com"), .partition("p"), .tag("a").and(.partition("p"))]
+    let filters: [EntryFilter] = [
+      .all, .tag("a"), .host("example.com"), .partition("p"), .tag("a").and(.partition("p")),
+    ]
     for filter in filters {
       let (selection, values) = store.selection(filter, after: 7)
       var plan: [String] = []
       try store.connections.read { database in
-        try database.run("EXPLAIN QUERY PLAN SELECT \(DiskStore.columns) \(selection)", values) { plan.append($0.text(3)) }
+        let sql = "EXPLAIN QUERY PLAN SELECT \(DiskStore.columns) \(selection)"
+        try database.run(sql, values) { plan.append($0.text(3)) }
       }
       #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0.contains("SUBQUERY") }, "\(filter): \(plan)")
     }

@@ -62,6 +62,29 @@ struct PromiseTests {
     await store.close()
   }
 
+  @Test("reads no long part of the index under the lock for writing when remains are overwritten")
+  func scrub() async throws {
+    let (isArmed, run, longest) = (Locked(false), Locked(0), Locked(0))
+    let system = FailingSystem(disk) { call in
+      guard isArmed.withLock({ $0 }) else { return nil }
+      switch call {
+      case .read: run.withLock { $0 += 1 }
+      case .lock, .sharedMemory: run.withLock { $0 = 0 }
+      case .write: longest.withLock { $0 = max($0, run.withLock { $0 }) }
+      default: break
+      }
+      if call == .write { run.withLock { $0 = 0 } }
+      return nil
+    }
+    let store = try open(system)
+    for key in 0..<300 { try await store.put(.sample("\(key)"), body: .noise(3000)) }
+    try await store.removeAll(.key(ArchiveKey("7")))
+    isArmed.withLock { $0 = true }
+    try await store.flush()
+    #expect(longest.withLock { $0 } < 100)
+    await store.close()
+  }
+
   @Test("gives out nothing from memory that another process has removed, when the look for changes fails once")
   func failedLook() async throws {
     let (isArmed, failures) = (Locked(false), Locked(0))

@@ -152,21 +152,16 @@
 
     private func explain(_ members: inout JSONMembers) throws(JSONRefusal) -> String {
       var parts: [String] = []
-      var entry: HAR.Entry?
+      let request: HAR.Request
       if let url = try members.take("url", { $0.string }) {
-        let method = try members.take("method") { $0.string } ?? "GET"
-        entry = HAR.Entry(
-          started: Date(), request: HAR.Request(method: method, url: url), response: HAR.Response(status: 0))
+        request = HAR.Request(method: try members.take("method") { $0.string } ?? "GET", url: url)
       } else {
         let exchange = try exchange(&members)
         parts.append(exchange.text())
-        entry = exchange.entry
+        request = exchange.request
       }
       try members.end()
-      guard let entry, let request = InterceptedRequest(entry.request) else {
-        throw JSONRefusal("badMessage", "The URL or the method makes no request.")
-      }
-      if let mocks { parts.append(mocks.explanation(of: request, body: entry.request.body?.data ?? Data())) }
+      if let mocks { parts.append(mocks.explanation(of: request) ?? "The URL or the method makes no request.") }
       if let conditions { parts.append("Network conditions: \(conditions.summary)") }
       return JSONValue(["explanation": parts.joined(separator: "\n")]).description
     }
@@ -230,21 +225,6 @@
       try members.end()
       guard let conditions else { throw JSONRefusal("notThere", "The app gave RemoteDoor.open no conditions.") }
       conditions.set(fault, network)
-    }
-  }
-
-  extension InterceptedRequest {
-    /// The request of an entry; `nil` for one that is no request of HTTP.
-    fileprivate init?(_ recorded: HAR.Request) {
-      guard let method = HTTPRequest.Method(recorded.method), let url = URL(string: recorded.url), url.host != nil
-      else {
-        return nil
-      }
-      var fields = HTTPFields()
-      for field in recorded.headers {
-        if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
-      }
-      self.init(method, url, fields: fields, body: recorded.body.map { .data($0.data) } ?? .empty)
     }
   }
 #endif

@@ -185,6 +185,14 @@
         #expect(String(decoding: data, as: UTF8.self) == #"{"id":1,"access_token":"REDACTED"}"#)
         #expect(response.value(forHTTPHeaderField: "ETag") == "\"7\"" && response.mimeType == "application/json")
         registry.invalidate()
+        // The same, in JSON.
+        let json = try JSONValue(parsing: try await waylay("har", "to-stubs", "/./a.har", "--json").output)
+        let stub = try Stub(json: #require(json["stubs"]?[0]?["stub"]))
+        let other = InterceptorRegistry { MockInterceptor { stub } }
+        let (same, again) = try await other.data(for: URLRequest(url: url))
+        #expect(same == data && again.value(forHTTPHeaderField: "ETag") == "\"7\"")
+        #expect(again.mimeType == "application/json")
+        other.invalidate()
       }
     }
 

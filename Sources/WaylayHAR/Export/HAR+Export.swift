@@ -107,7 +107,7 @@ package enum SwiftSource {
   package static let bodyLimit = 64 << 10
 
   /// Fields about the transfer, or derived from the body.
-  private static let wire: Set<String> = [
+  package static let wire: Set<String> = [
     "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
   ]

@@ -16,10 +16,24 @@ extension Stub {
   ///   - showsSecrets: Whether to write values of secret names too.
   /// - Returns: `nil` for an exchange without a response, or whose request is not HTTP.
   public static func source(for entry: HAR.Entry, showsSecrets: Bool = false) -> String? {
-    let (recorded, response) = (entry.request, entry.response)
-    guard 200...999 ~= response.status, let method = HTTPRequest.Method(recorded.method),
-      let url = URL(string: recorded.url),
-      url.host != nil
+    guard 200...999 ~= entry.response.status, let facts = RequestFacts(entry.request) else { return nil }
+    return Redaction.$hidesNothing.withValue(showsSecrets) {
+      let source = SwiftSource.response(entry.response, isHead: facts.method == "HEAD") { Redaction.hides($0) }
+      return StubSource.text(for: facts, response: source)
+    }
+  }
+
+  /// The stub of ``source(for:showsSecrets:)`` in JSON.
+  package static func json(for entry: HAR.Entry, showsSecrets: Bool = false) -> JSONValue? {
+    guard 200...999 ~= entry.response.status, let facts = RequestFacts(entry.request) else { return nil }
+    return Redaction.$hidesNothing.withValue(showsSecrets) { StubSource.json(for: facts, entry.response) }
+  }
+}
+
+extension RequestFacts {
+  /// The facts of a recorded request; `nil` for one that is no request of HTTP.
+  convenience init?(_ recorded: HAR.Request) {
+    guard let method = HTTPRequest.Method(recorded.method), let url = URL(string: recorded.url), url.host != nil
     else { return nil }
     var fields = HTTPFields()
     for field in recorded.headers {
@@ -27,11 +41,7 @@ extension Stub {
     }
     let body = recorded.body?.data ?? Data()
     let request = InterceptedRequest(method, url, fields: fields, body: body.isEmpty ? .empty : .data(body))
-    let facts = RequestFacts(request, body: body)
-    return Redaction.$hidesNothing.withValue(showsSecrets) {
-      let source = SwiftSource.response(response, isHead: method == .head) { Redaction.hides($0) }
-      return StubSource.text(for: facts, response: source)
-    }
+    self.init(request, body: body)
   }
 }
 
@@ -60,6 +70,37 @@ enum StubSource {
     default: lines += ["  .where(", "    " + conditions.joined(separator: ",\n    ") + ")"]
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// The stub in JSON; a value of a secret name matches any.
+  static func json(for facts: RequestFacts, _ response: HAR.Response) -> JSONValue {
+    var members: [String: JSONValue] = ["method": JSONValue(facts.method), "url": JSONValue(pattern(facts.url))]
+    for field in facts.request.fields where !noise.contains(field.name.canonicalName) {
+      let isShown = Redaction.field(field.name.rawName, field.value) == field.value
+      let others = members["fields"]?.object ?? [:]
+      members["fields"] = others.merging([field.name.rawName: isShown ? JSONValue(field.value) : true]) { $1 }.jsonValue
+    }
+    if let json = facts.json {
+      let shown = Redaction.masked(json, by: nil)
+      members["body"] = shown == json ? ["json": json] : ["jsonSubset": shown]
+    } else if !facts.body.isEmpty {
+      let text = facts.text.flatMap { Redaction.scrubbed($0) == $0 && !facts.statesForm ? $0 : nil }
+      members["body"] = text.map { JSONValue(["text": $0]) } ?? "present"
+    }
+    var answer: [String: JSONValue] = ["status": JSONValue(response.status)]
+    let (data, type) = (response.body.data, response.body.mediaType)
+    if !data.isEmpty {
+      let text = String(data: data, encoding: .utf8)
+      answer[text == nil ? "base64" : "text"] = JSONValue(text ?? data.base64EncodedString())
+    }
+    let kept = response.headers.filter { field in
+      field.name.isToken && !SwiftSource.wire.contains(field.name.lowercased()) && !Redaction.hides(field.name)
+    }
+    var fields = Dictionary(grouping: kept, by: \.name).mapValues { $0.map(\.value).jsonValue }
+    if !type.isEmpty { fields["Content-Type"] = JSONValue(type) }
+    answer["fields"] = fields.jsonValue
+    members["responses"] = [answer.jsonValue]
+    return members.jsonValue
   }
 
   /// A URL pattern that matches this URL; values of secrets match anything.

@@ -1,3 +1,5 @@
+package import WaylayHAR
+
 extension MockInterceptor {
   private static let shownStubs = 3
 
@@ -41,9 +43,10 @@ extension MockInterceptor {
     return parts.joined(separator: "\n")
   }
 
-  /// The stub that would answer a request, or the report of why none does. Nothing is counted.
-  package func explanation(of request: InterceptedRequest, body: Data) -> String {
-    let facts = RequestFacts(request, body: body)
+  /// The stub that would answer a request, or the report of why none does; `nil` for what is no request of HTTP.
+  /// Nothing is counted.
+  package func explanation(of request: HAR.Request) -> String? {
+    guard let facts = RequestFacts(request) else { return nil }
     let entries = layers.flatMap { layer in
       layer.state.withLock { state in
         state.index.entries(for: facts).filter { $0.uses < $0.stub.life.maximum ?? .max }

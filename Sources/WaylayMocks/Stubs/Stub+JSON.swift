@@ -167,10 +167,6 @@ extension MockResponse {
       response = response.fault(fault)
     }
     if let delay = try members.take("delay", { $0.double }) { response = response.delay(.ofSeconds(delay)) }
-    if let duration = try members.take("duration", { $0.double }) { response = response.duration(.ofSeconds(duration)) }
-    if let rate = try members.take("bandwidth", { $0.double }) { response = response.bandwidth(bytesPerSecond: rate) }
-    if let network = try members.take("network", NetworkProfile.make) { response = response.network(network) }
-    response.servesRanges = try members.take("ranges") { $0.bool } ?? false
     try members.end()
     self = response
   }
@@ -182,8 +178,7 @@ extension MockResponse {
 
   /// `nil` for a response that no other process can be given.
   fileprivate func json() throws(MockError) -> JSONValue? {
-    guard edits.isEmpty, credentials == nil, timing.pause == nil, timing.schedule.isEmpty, timing.chunking == nil
-    else { return nil }
+    guard edits.isEmpty, credentials == nil, !servesRanges, !timing.pacesBody else { return nil }
     var members: [String: JSONValue] = [:]
     switch content {
     case .message(let message):
@@ -203,10 +198,6 @@ extension MockResponse {
     }
     if let bodyFault { members["fault"] = JSONValue(bodyFault.description) }
     members["delay"] = timing.firstByte.map { JSONValue($0.inSeconds) }
-    members["duration"] = timing.total.map { JSONValue($0.inSeconds) }
-    members["bandwidth"] = timing.bandwidth.map { JSONValue($0) }
-    members["network"] = timing.network?.json
-    if servesRanges { members["ranges"] = true }
     return members.jsonValue
   }
 }

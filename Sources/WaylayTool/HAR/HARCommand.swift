@@ -54,14 +54,17 @@
         commandName: "to-stubs", abstract: "Write Swift stubs for a test that answer as the archive's servers did.",
         discussion: """
           What was not answered is left out, and said on standard error. With --json: {"stubs": [{"entry": 1, "source": \
-          "…"}], "count": 1, \
-          "leftOut": 0}.
+          "…", "stub": {"url": "…"}}], "count": 1, "leftOut": 0}, where each stub is as a remote door takes it.
           """)
       @OptionGroup var rendering: Rendering
 
       func run() throws {
         let showsSecrets = rendering.secrets.noRedaction
-        try rendering.run(list: "stubs", name: "source") { Stub.source(for: $0, showsSecrets: showsSecrets) }
+        try rendering.run(list: "stubs", name: "source") { entry in
+          Stub.json(for: entry, showsSecrets: showsSecrets).map { ["stub": $0] } ?? [:]
+        } render: {
+          Stub.source(for: $0, showsSecrets: showsSecrets)
+        }
       }
     }
 
@@ -91,12 +94,16 @@
     /// - Parameters:
     ///   - list: The name of the JSON array.
     ///   - name: The name of the text in its elements.
+    ///   - more: Returns further members of an element.
     ///   - render: Returns the text of a redacted entry; `nil` if the entry has none.
-    func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
+    func run(
+      list: String, name: String, with more: (HAR.Entry) -> [String: JSONValue] = { _ in [:] },
+      render: (HAR.Entry) -> String?
+    ) throws {
       let output = target.file
       var writer = try output?.writer()
       do {
-        let (count, all, leftOut) = try write(list, name, to: &writer, render)
+        let (count, all, leftOut) = try write(list, name, to: &writer, more, render)
         guard count + leftOut > 0 || all == 0 else { throw entries.nothing(in: file, of: all) }
         if leftOut > 0 { Output.complain("entries without a response are left out: \(leftOut) of \(all).") }
         try writer.take()?.commit()
@@ -106,7 +113,8 @@
     }
 
     private func write(
-      _ list: String, _ name: String, to writer: inout AtomicFile.Writer?, _ render: (HAR.Entry) -> String?
+      _ list: String, _ name: String, to writer: inout AtomicFile.Writer?,
+      _ more: (HAR.Entry) -> [String: JSONValue], _ render: (HAR.Entry) -> String?
     ) throws -> (count: Int, all: Int, leftOut: Int) {
       func put(_ text: String) throws {
         if writer != nil { try writer?.write(Data(text.utf8)) } else if !common.json { try Output.text(text) }
@@ -116,13 +124,14 @@
       let known = try HARFile(file).secrets(secrets.redaction)
       let all = try HARFile(file).forEach { number, entry in
         guard entries.picks(number, entry) else { return }
-        guard let text = render(secrets.redaction.redacted(entry, report: &report) { _ in known }) else {
+        let entry = secrets.redaction.redacted(entry, report: &report) { _ in known }
+        guard let text = render(entry) else {
           leftOut += 1
           return
         }
         try put((count == 0 ? "" : "\n") + text + "\n")
         count += 1
-        try json?.append([name: JSONValue(text), "entry": JSONValue(number)])
+        try json?.append(more(entry).merging([name: JSONValue(text), "entry": JSONValue(number)]) { $1 })
       }
       try json?.end(["count": count, "leftOut": leftOut])
       return (count, all, leftOut)

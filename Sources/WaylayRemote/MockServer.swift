@@ -29,7 +29,8 @@
   ///   - column: The caller's column.
   ///   - stubs: The stubs; later ones take precedence.
   ///   - body: What uses the server, by its URL.
-  /// - Throws: What `body` throws; `WaylayError.cannotListen`, also in a release build, which has no server.
+  /// - Throws: What `body` throws; an error of the system; `WaylayError.cannotListen` in a release build, which has no
+  ///   server.
   public func withMockServer<Value>(
     _ options: MockInterceptor.Options = MockInterceptor.Options(unmatched: .status(501)),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -62,12 +63,7 @@
       init(_ mock: MockInterceptor, bodyLimit: Int) async throws {
         var limits = ConnectionLimits()
         (limits.body, limits.takesBodies) = (bodyLimit, true)
-        let listener: Listener
-        do {
-          listener = try await Listener(port: 0, token: nil, limits: limits) { await $0.answer(by: mock, $1) }
-        } catch {
-          throw WaylayError(.cannotListen, "The mock's server cannot listen: \(error)", underlying: error)
-        }
+        let listener = try await Listener(port: 0, token: nil, limits: limits) { await $0.answer(by: mock, $1) }
         guard let url = URL(string: "http://127.0.0.1:\(listener.port)/") else {
           preconditionFailure("a port makes a URL")
         }

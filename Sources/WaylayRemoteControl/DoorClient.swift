@@ -19,7 +19,6 @@ package final class DoorClient: Sendable {
 
   package let invitation: RemoteInvitation
   private let registry: InterceptorRegistry
-  private let clock: any Clock<Duration>
   private let launchTime: Duration
   /// The port of the door, once it has proved itself.
   private let known = Locked<Int?>(nil)
@@ -27,12 +26,8 @@ package final class DoorClient: Sendable {
   /// - Parameters:
   ///   - invitation: The invitation that the app has.
   ///   - launchTime: How long the first call waits for the door to open.
-  ///   - clock: The clock for that wait.
-  package init(
-    _ invitation: RemoteInvitation, launchTime: Duration = .seconds(30),
-    clock: any Clock<Duration> = ContinuousClock()
-  ) {
-    (self.invitation, self.launchTime, self.clock) = (invitation, launchTime, clock)
+  package init(_ invitation: RemoteInvitation, launchTime: Duration = .seconds(30)) {
+    (self.invitation, self.launchTime) = (invitation, launchTime)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.protocolClasses = []
     configuration.httpCookieStorage = nil
@@ -69,13 +64,11 @@ package final class DoorClient: Sendable {
 
   /// Finds the door and lets it prove itself; returns its port and a nonce for one call.
   private func greet() async throws -> (port: Int, nonce: String) {
-    if let port = known.withLock({ $0 }) {
-      guard let nonce = try await greet(port) else { throw silence(port) }
-      return (port, nonce)
-    }
-    // Swift 6.3 opens the existential of a local constant only.
-    let clock = self.clock
-    let stopwatch = Stopwatch(clock)
+    let stopwatch = Stopwatch(ContinuousClock())
+    let last = known.withLock { $0 }
+    if let last, let nonce = try await greet(last) { return (last, nonce) }
+    // An app that was launched again may have another port.
+    let patience = last == nil ? launchTime : .seconds(1)
     while true {
       let found = try await withThrowingTaskGroup(of: (Int, String)?.self) { group in
         for port in invitation.ports { group.addTask { try await self.greet(port).map { (port, $0) } } }
@@ -88,7 +81,7 @@ package final class DoorClient: Sendable {
         return found
       }
       let elapsed = stopwatch.elapsed()
-      guard elapsed < launchTime else { throw silence(nil) }
+      guard elapsed < patience else { throw silence(last) }
       try await stopwatch.sleep(until: elapsed + .milliseconds(20))
     }
   }
@@ -96,7 +89,7 @@ package final class DoorClient: Sendable {
   /// The nonce of the door at a port; `nil` if there is none, or a stranger.
   private func greet(_ port: Int) async throws -> String? {
     let own = RemoteInvitation.random(16)
-    guard let (_, _, body) = try await send("hello", own, [:], to: port, timeout: 2),
+    guard let (_, _, body) = try await send("hello", own, [:], to: port, timeout: 1),
       let json = try? JSONValue(reading: body), json["version"]?.int == 1, let nonce = json["nonce"]?.string,
       RemoteInvitation.isSame(json["proof"]?.string ?? "", invitation.proof("door", "\(port)", own, nonce))
     else { return nil }

@@ -1,5 +1,5 @@
 import Foundation
-public import WaylayCore
+package import WaylayCore
 
 /// The text by which a parent process invites an app to open a door (`Internals/RemoteDoor.md`).
 package struct RemoteInvitation: Sendable {
@@ -68,20 +68,4 @@ package struct RemoteInvitation: Sendable {
   package static func random(_ count: Int) -> String {
     (0..<count).map { _ in UInt8.random(in: 0...255) }.hexadecimal
   }
-}
-
-extension ErrorCode where Domain == WaylayError {
-  /// The environment variable `WAYLAY_REMOTE` has no invitation that this version reads, or an invitation has become
-  /// too large.
-  ///
-  /// Set the variable to what `RemoteControl.invitation` says, unchanged, and give large stubs after the launch.
-  public static var invalidInvitation: Self { Self("invalidInvitation") }
-  /// The app that was invited does not respond: it has not opened its door, it ended, or it was stopped.
-  ///
-  /// Check that it is a debug build that calls `RemoteDoor.open`, and that the invitation is in its environment.
-  public static var noRemoteDoor: Self { Self("noRemoteDoor") }
-  /// The app refused what it was asked.
-  ///
-  /// The message says why: for example a permission that `RemoteDoor.open` does not give, or a stub with a mistake.
-  public static var refusedByDoor: Self { Self("refusedByDoor") }
 }

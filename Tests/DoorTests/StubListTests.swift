@@ -108,6 +108,12 @@
         ])
     }
 
+    @Test("a remote control works in a test without network", .airgapped)
+    func airgap() async throws {
+      let verdict = try await Way.remote.verdict([Stub(.get, "/a", .text("a"))], [Self.request("GET", "/a")])
+      #expect(verdict == ["200 text/plain; charset=utf-8 a"])
+    }
+
     @Test(
       "a mock's server reports its issues at the end, and answers any client", .disabled(if: !Platform.isLinux, "curl"))
     func server() async throws {

@@ -45,6 +45,20 @@ struct ProgramTests {
     #expect(output.contains("leaks                0"))
   }
 
+  @Test("remote-control: a UI test stubs the app that it launched, and switches its network off")
+  func remoteControl() async throws {
+    let (code, output) = try await Program("remote-control").run()
+    #expect(code == 0, "\(output)")
+    #expect(
+      output == """
+        at launch: 503 closed
+        stubbed: 200 ["tea"]
+        offline: failed -1009
+        requests of /orders: 1
+
+        """)
+  }
+
   @Test(
     "exits: no process crashes that ends while connections with TLS are open, however it ends",
     .enabled(if: Platform.hasCurl, "the loading system's own"))

@@ -226,7 +226,7 @@
       }
       let client = DoorClient(invitation, launchTime: .zero)
       let error = await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
-      #expect(error?.code == .noRemoteDoor && told.all.count == 16)
+      #expect(error?.code == .noRemoteDoor && !told.all.isEmpty)
       #expect(
         told.all.allSatisfy { !$0.contains(invitation.secret) && !$0.contains("Proof") && !$0.contains("exchanges") })
       for task in tasks {

@@ -4,9 +4,7 @@
   import Testing
   import WaylayCore
   import WaylayHAR
-  import WaylayInspector
   import WaylayMocks
-  import WaylayRemote
 
   @testable import WaylayRemoteControl
 
@@ -126,19 +124,6 @@
       let app = try RemoteApp(RemoteControl(fault: .offline) {}.invitation)
       #expect(try await app.open("https://shop.example/first") == "failed -1009")
       await app.end()
-    }
-
-    @Test(
-      "an app without an invitation opens nothing, and one with an invitation leaves none to its children", .exitTest)
-    func environment() async {
-      await #expect(processExitsWith: .success) {
-        Process.limit()
-        let inspector = Inspector()
-        guard try await RemoteDoor.open(inspector) == nil else { exit(1) }
-        setenv(RemoteInvitation.variable, RemoteInvitation().text, 1)
-        let door = try await RemoteDoor.open(inspector)
-        exit(door != nil && getenv(RemoteInvitation.variable) == nil ? 0 : 2)
-      }
     }
 
     @Test("an invitation is read as it was written")

@@ -287,6 +287,19 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Start and stop the server in one place, and wait for each call to return.
   public static var busy: Self { Self("busy") }
+  /// The environment variable `WAYLAY_REMOTE` has no invitation that this version reads, or an invitation has become
+  /// too large.
+  ///
+  /// Set the variable to what `RemoteControl.invitation` says, unchanged, and give large stubs after the launch.
+  public static var invalidInvitation: Self { Self("invalidInvitation") }
+  /// The app that was invited does not respond: it has not opened its door, it ended, or it was stopped.
+  ///
+  /// Check that it is a debug build that calls `RemoteDoor.open`, and that the invitation is in its environment.
+  public static var noRemoteDoor: Self { Self("noRemoteDoor") }
+  /// The app refused what it was asked.
+  ///
+  /// The message says why: for example a permission that `RemoteDoor.open` does not give, or a stub with a mistake.
+  public static var refusedByDoor: Self { Self("refusedByDoor") }
 }
 
 extension WaylayError {

@@ -78,10 +78,15 @@ package struct ExchangeQuery: Sendable {
 
   /// A host and its subdomains; a star stands for anything.
   private static func isHost(_ host: String, _ pattern: String) -> Bool {
-    guard pattern.contains("*") else { return host == pattern || host.hasSuffix("." + pattern) }
     let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-    let expression = parts.map { NSRegularExpression.escapedPattern(for: String($0)) }.joined(separator: ".*")
-    return host.range(of: "^\(expression)$", options: .regularExpression) != nil
+    guard parts.count > 1 else { return host == pattern || host.hasSuffix("." + pattern) }
+    guard host.hasPrefix(parts[0]) else { return false }
+    var rest = host.dropFirst(parts[0].count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let found = rest.firstRange(of: part) else { return false }
+      rest = rest[found.upperBound...]
+    }
+    return rest.hasSuffix(parts[parts.count - 1])
   }
 
   private static func status(_ text: String) -> ClosedRange<Int>? {

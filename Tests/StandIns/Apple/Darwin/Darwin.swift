@@ -280,6 +280,7 @@ public func ceil(_: Double) -> Double { fatalError() }
 public func getenv(_: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { fatalError() }
 public func getchar_unlocked() -> Int32 { fatalError() }
 public let EOF: Int32 = -1
+@discardableResult public func unsetenv(_: UnsafePointer<CChar>!) -> Int32 { fatalError() }
 public func free(_: UnsafeMutableRawPointer!) { fatalError() }
 public func malloc(_: Int) -> UnsafeMutableRawPointer! { fatalError() }
 

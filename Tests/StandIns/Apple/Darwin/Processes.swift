@@ -116,7 +116,6 @@ public struct Dl_info {
 @discardableResult public func dladdr(_: UnsafeRawPointer!, _: UnsafeMutablePointer<Dl_info>!) -> Int32 { fatalError() }
 public func strdup(_: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { fatalError() }
 @discardableResult public func setenv(_: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!, _: Int32) -> Int32 { fatalError() }
-@discardableResult public func unsetenv(_: UnsafePointer<CChar>!) -> Int32 { fatalError() }
 @discardableResult public func atexit(_: (@convention(c) () -> Void)!) -> Int32 { fatalError() }
 public var SIGALRM: Int32 { fatalError() }
 @discardableResult public func alarm(_: UInt32) -> UInt32 { fatalError() }

@@ -42,6 +42,7 @@ char *NONNULL strerror(int);
 // stdlib.h, stdio.h: the structure behind FILE is not to be seen.
 void exit(int) __attribute__((noreturn));
 char *NULLABLE getenv(const char *NONNULL);
+int unsetenv(const char *NONNULL);
 typedef struct BIONIC_OR_MUSL(__sFILE, _IO_FILE) FILE;
 extern FILE *NONNULL BIONIC_OR_MUSL(, const) stdout;
 extern FILE *NONNULL BIONIC_OR_MUSL(, const) stderr;

@@ -26,7 +26,7 @@ extension ArchiveCache {
     _ requests: [URLRequest], through registry: InterceptorRegistry, atMost limit: Int = 4,
     progress: (PrefetchProgress) -> Void = { _ in }
   ) async throws -> PrefetchProgress {
-    _ = try await engine.opening.store()
+    let decided = try await engine.opening.store().moment
     var result = PrefetchProgress(total: requests.count)
     try await withThrowingTaskGroup(of: (URLRequest, PrefetchProgress.Result).self) { [engine] group in
       var rest = requests[...]
@@ -34,7 +34,7 @@ extension ArchiveCache {
         try Task.checkCancellation()
         while !rest.isEmpty, requests.count - rest.count - result.finished < max(1, limit) {
           let request = rest.removeFirst()
-          group.addTask { (request, await engine.prefetch(request, registry)) }
+          group.addTask { (request, await engine.prefetch(request, registry, decided)) }
         }
         guard let (request, end) = try await group.next() else { return }
         try Task.checkCancellation()
@@ -81,8 +81,10 @@ public struct PrefetchProgress: Sendable {
 }
 
 extension ArchiveEngine {
-  fileprivate func prefetch(_ request: URLRequest, _ registry: InterceptorRegistry) async -> PrefetchProgress.Result {
-    let outcome = LoadOutcome(of: self)
+  fileprivate func prefetch(
+    _ request: URLRequest, _ registry: InterceptorRegistry, _ decided: Int64
+  ) async -> PrefetchProgress.Result {
+    let outcome = LoadOutcome(of: self, decided: decided)
     do {
       return try await LoadOutcome.$current.withValue(outcome) {
         let response = try await registry.load(request)

@@ -32,10 +32,11 @@ extension ArchiveCache {
     from folder: URL, as base: URL, lifetime: Duration = .zero, replacing isReplacing: Bool = false
   ) async throws -> Int {
     let store = try await engine.opening.store()
+    let decided = store.moment
     var count = 0
     for seed in try Seed.all(in: folder, as: base) {
       try Task.checkCancellation()
-      if try await engine.store(seed, for: lifetime, in: store, replacing: isReplacing) { count += 1 }
+      if try await engine.store(seed, for: lifetime, in: store, replacing: isReplacing, decided) { count += 1 }
     }
     return count
   }
@@ -96,16 +97,16 @@ extension InterceptedResponse.Source {
 extension ArchiveEngine {
   /// Stores a file like an origin's response; returns whether it is stored.
   fileprivate func store(
-    _ seed: Seed, for lifetime: Duration, in store: any ArchiveStore, replacing isReplacing: Bool
+    _ seed: Seed, for lifetime: Duration, in store: any ArchiveStore, replacing isReplacing: Bool,
+    _ decided: Int64
   ) async throws -> Bool {
     let request = InterceptedRequest(URLRequest(url: seed.url))
     let load = try await reading(request, in: store)
     let stored = load.understood(try await load.entries())
     guard stored.isEmpty || isReplacing else { return false }
     do {
-      if case .stored = try await load.store(seed.response(to: request, fresh: lifetime), replacing: stored) {
-        return true
-      }
+      let (response, outcome) = (seed.response(to: request, fresh: lifetime), LoadOutcome(of: self, decided: decided))
+      if case .stored = try await load.store(response, replacing: stored, outcome) { return true }
     } catch {
       try Task.checkCancellation()
       throw Seed.unreadable(seed.file, error)
@@ -130,11 +131,13 @@ extension ArchiveLoad {
   }
 
   /// Stores a response like an origin's, and returns the result.
-  func store(_ response: InterceptedResponse, replacing stored: [Stored]) async throws -> LoadOutcome.Kind? {
+  func store(
+    _ response: InterceptedResponse, replacing stored: [Stored], _ outcome: LoadOutcome
+  ) async throws -> LoadOutcome.Kind? {
     // In the background, so that no miss is reported.
     var load = inBackground
-    let outcome = LoadOutcome(of: engine)
     load.outcome = outcome
+    load = load.decidedNow
     let sent = Sent(time: now, moment: engine.changes.now)
     let decision = CacheDecision(.forward, ArchiveReason(.miss))
     let exchange = OriginExchange(decision: decision, stored: stored) { _ in response }

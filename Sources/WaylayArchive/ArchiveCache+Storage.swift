@@ -139,7 +139,8 @@ extension ArchiveCache {
   /// - Throws: ``ArchiveError`` if the archive could not be opened, and with `ArchiveError.notWritten` and the reason if
   ///   the response is not stored.
   public func store(_ response: HTTPURLResponse, body: Data, for request: URLRequest) async throws {
-    let request = InterceptedRequest(request)
+    let (request, store) = (InterceptedRequest(request), try await store)
+    let outcome = LoadOutcome(of: engine, decided: store.moment)
     let load = try await engine.reading(request, in: store)
     let given = InterceptedResponse(
       to: request, status: HTTPResponse.Status(code: response.statusCode), fields: try HTTPFields(response),
@@ -147,7 +148,7 @@ extension ArchiveCache {
     var reason = "its method is \(request.method)" + (load.asked.hasBody ? ", with a body that no rule covers" : "")
     if load.canAnswer {
       let stored = load.understood(try await load.entries())
-      switch try await load.store(given, replacing: stored) {
+      switch try await load.store(given, replacing: stored, outcome) {
       case .stored: return
       case .refused(let why): reason = why
       case .present, nil: reason = "its status is \(response.statusCode)"
@@ -164,14 +165,14 @@ extension ArchiveCache {
   /// try await archive.removeAll(.host("example.com"))
   /// ```
   ///
-  /// When it returns, other archives that read the same directory no longer find them either. A load in flight does not
-  /// store its response afterwards, whatever the filter.
+  /// When it returns, other archives that read the same directory no longer find them either. A load that was decided
+  /// before, of any of these archives, does not store its response afterwards, unless that is for another host or
+  /// partition than the filter's: also one in the background, a prefetch and a seed.
   ///
   /// - Returns: The number of entries removed, as ``StoreUsage/count`` counts them.
   @discardableResult
   public func removeAll(_ filter: EntryFilter = .all) async throws -> Int {
     let store = try await store
-    engine.changes.noteAll()
     engine.flights.close { _ in true }
     return try await store.removeAll(engine.resolved(filter, store))
   }

@@ -117,7 +117,8 @@ public final class ArchiveCache: InlineResponding {
   /// The store; waits until it is open.
   var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
 
-  /// Removes the stored responses for a request: all variants for the request's user, and nothing else.
+  /// Removes the stored responses for a request: all variants for the request's user, and nothing else. A load of the
+  /// same path that was decided before does not store its response afterwards.
   ///
   /// ```swift
   /// try await archive.remove(for: URLRequest(url: url))
@@ -135,8 +136,6 @@ public final class ArchiveCache: InlineResponding {
     let load = try await engine.reading(InterceptedRequest(request), in: store)
     // A body without a rule is never stored; entries under the URL belong to requests without a body.
     guard !ArchivePolicy.hasUncoveredBody(load.asked, load.options) else { return 0 }
-    // Responses to requests already in flight must not be stored afterwards.
-    engine.changes.note(load.place.resource.text)
     engine.flights.close { $0.key == load.key }
     var count = try await store.removeAll(.key(load.key))
     for variance in try await load.variances() {
@@ -271,7 +270,7 @@ final class ArchiveEngine: Sendable {
       return try await next(request)
     }
     let load = try await ArchiveLoad(reading: request, mode, self, store, next)
-    return try await load.run()
+    return try await load.decidedNow.run()
   }
 
   /// The mode of a request: its own, or the archive's.

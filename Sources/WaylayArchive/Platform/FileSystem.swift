@@ -24,26 +24,25 @@ struct FileSystem: Sendable {
 
   // MARK: Files
 
-  private func open(_ name: String, _ directory: FileDescriptor?, _ flags: Int32) throws(SystemError) -> FileDescriptor
-  {
+  /// The purpose of opening a file; only `directory` follows symbolic links.
+  struct Access {
+    let flags: Int32
+
+    static let reading = Access(flags: O_RDONLY | O_NOFOLLOW)
+    static let writing = Access(flags: O_RDWR | O_NOFOLLOW)
+    static let making = Access(flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+    static let folder = Access(flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    static let directory = Access(flags: O_RDONLY | O_DIRECTORY)
+  }
+
+  func open(
+    _ name: String, in directory: FileDescriptor? = nil, for access: Access
+  ) throws(SystemError) -> FileDescriptor {
     let directory = directory?.raw ?? PosixCalls.workingDirectory
     let file = try repeating { () throws(SystemError) in
-      try system.open(name, in: directory, flags: flags | O_CLOEXEC, mode: 0o600)
+      try system.open(name, in: directory, flags: access.flags | O_CLOEXEC, mode: 0o600)
     }
     return FileDescriptor(file, system)
-  }
-
-  /// Makes a file that must not exist yet.
-  func create(_ name: String, in directory: FileDescriptor) throws(SystemError) -> FileDescriptor {
-    try open(name, directory, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-  }
-
-  func openForReading(_ name: String, in directory: FileDescriptor?) throws(SystemError) -> FileDescriptor {
-    try open(name, directory, O_RDONLY | O_NOFOLLOW)
-  }
-
-  func openForWriting(_ name: String, in directory: FileDescriptor) throws(SystemError) -> FileDescriptor {
-    try open(name, directory, O_RDWR | O_NOFOLLOW)
   }
 
   /// Writes all of `bytes` at `offset`.
@@ -90,8 +89,9 @@ struct FileSystem: Sendable {
     try repeating { () throws(SystemError) in try system.status(of: file.raw) }
   }
 
-  func synchronize(_ file: FileDescriptor) throws(SystemError) {
-    try repeating { () throws(SystemError) in try system.synchronize(file.raw, isDirectory: false) }
+  /// Syncs a file, or the names in a directory, to the disk.
+  func synchronize(_ file: FileDescriptor, isDirectory: Bool = false) throws(SystemError) {
+    try repeating { () throws(SystemError) in try system.synchronize(file.raw, isDirectory: isDirectory) }
   }
 
   // MARK: Locks
@@ -135,16 +135,6 @@ struct FileSystem: Sendable {
     try repeating { () throws(SystemError) in try system.rename(name, to: new, in: directory.raw) }
   }
 
-  /// Opens the directory at a path, which may contain symbolic links.
-  func openDirectory(path: String) throws(SystemError) -> FileDescriptor {
-    try open(path, nil, O_RDONLY | O_DIRECTORY)
-  }
-
-  /// Opens a folder in a directory; fails for a symbolic link.
-  func openFolder(_ name: String, in directory: FileDescriptor) throws(SystemError) -> FileDescriptor {
-    try open(name, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-  }
-
   /// Creates a folder, if it does not exist; by default for its owner alone.
   func makeFolder(_ name: String, in directory: FileDescriptor?, mode: UInt32 = 0o700) throws(SystemError) {
     let directory = directory?.raw ?? PosixCalls.workingDirectory
@@ -160,16 +150,11 @@ struct FileSystem: Sendable {
       try makeFolder(path, in: nil, mode: mode)
     }
     // No flush syncs the names of the parents.
-    try synchronize(directory: openDirectory(path: above.isEmpty ? "." : above))
+    try synchronize(open(above.isEmpty ? "." : above, for: .directory), isDirectory: true)
   }
 
   func setMode(of file: FileDescriptor, to mode: UInt32) throws(SystemError) {
     try repeating { () throws(SystemError) in try system.setMode(of: file.raw, to: mode) }
-  }
-
-  /// Syncs the names in a directory.
-  func synchronize(directory: FileDescriptor) throws(SystemError) {
-    try repeating { () throws(SystemError) in try system.synchronize(directory.raw, isDirectory: true) }
   }
 
   /// Syncs the volume of a directory; `false` if the system does not report whether that succeeded.
@@ -275,6 +260,9 @@ package struct PosixCalls: SystemCalls {
 
   #if !canImport(SQLite3)
     package func synchronizeAll(_ directory: Int32) throws(SystemError) {
+      // Earlier kernels do not report failed writes.
+      let least = OperatingSystemVersion(majorVersion: 5, minorVersion: 8, patchVersion: 0)
+      guard ProcessInfo.processInfo.isOperatingSystemAtLeast(least) else { throw SystemError("syncfs", code: ENOSYS) }
       try check("syncfs", waylay_syncfs(directory))
     }
   #endif

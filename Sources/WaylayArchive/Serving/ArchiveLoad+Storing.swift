@@ -57,8 +57,6 @@ extension ArchiveLoad {
     var tags: Set<String>
     var isPinned: Bool
     var replacing: [EntryID]
-    /// The entry that the beginning of the body is copied from.
-    var source: EntryID?
     /// The sequence number of ``Changes`` when the request was sent.
     var moment: UInt64
 
@@ -68,13 +66,13 @@ extension ArchiveLoad {
 
   /// A new entry inherits the marks of those it replaces, unless `willStore` sets them.
   private func placement(
-    _ judged: Judgement, _ record: CacheRecord, as key: ArchiveKey, taking entries: [StoredEntry], isCopy: Bool = false
+    _ judged: Judgement, _ record: CacheRecord, as key: ArchiveKey, taking entries: [StoredEntry]
   ) -> Placement {
     let tags = judged.draft?.tags ?? Set(entries.flatMap(\.details.ownTags))
     return Placement(
       key: key, tags: tags.union(CacheGroups.tags(record.fields, of: url)),
       isPinned: judged.draft?.isPinned ?? entries.contains { $0.details.isPinned }, replacing: entries.map(\.id),
-      source: isCopy ? entries.first?.id : nil, moment: judged.moment)
+      moment: judged.moment)
   }
 
   /// Whether no known change has outdated the response; otherwise reports a refusal.
@@ -129,7 +127,7 @@ extension ArchiveLoad {
       url: path, host: HostName.comparable(url.host ?? ""), stored: now.date,
       isPinned: isPinned || said.contains { $0.details.isPinned })
     let head = SearchVariances.head(said, adding: text)
-    let writer = try store.makeWriter(for: key, length: 0)
+    let writer = try store.makeWriter(for: key, length: 0, since: decided)
     try await writer.commit(EntryDraft(key: key, head: head, details: details, replacing: said.map(\.id)))
   }
 
@@ -140,8 +138,7 @@ extension ArchiveLoad {
       tags: placement.tags, isPinned: placement.isPinned)
     let record = withoutCookies(record)
     return EntryDraft(
-      key: placement.key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [],
-      source: placement.source)
+      key: placement.key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
   /// Stores a response's body: a body in memory before it returns, any other while it is read.
@@ -159,7 +156,7 @@ extension ArchiveLoad {
     }
     let writer: any EntryWriter
     do {
-      writer = try store.makeWriter(for: placement.key, length: response.body.length)
+      writer = try store.makeWriter(for: placement.key, length: response.body.length, since: decided)
     } catch {
       return (response, refuse(error))
     }
@@ -194,7 +191,7 @@ extension ArchiveLoad {
     }
     guard isCurrent(placement) else { return Refusal() }
     do {
-      let writer = try store.makeWriter(for: placement.key, length: Int64(data.count))
+      let writer = try store.makeWriter(for: placement.key, length: Int64(data.count), since: decided)
       try await writer.append(data)
       return try await commit(writer, complete, placement, bytes: Int64(data.count))
     } catch {
@@ -261,9 +258,9 @@ extension ArchiveLoad {
   ) async throws -> InterceptedResponse {
     let (entry, flight) = (exchange.stored[index].entry, exchange.flight)
     let isWhole = judged.outcome.reply == .joined
-    let (writer, isCopy): (any EntryWriter, Bool)
+    let writer: any EntryWriter
     do {
-      (writer, isCopy) = try await continuing(entry, at: offset)
+      writer = try await continuing(entry, at: offset)
     } catch {
       try Task.checkCancellation()
       refuse("a part could not be appended to another: \(error.redacted)")
@@ -273,7 +270,7 @@ extension ArchiveLoad {
       await response.body.discard()
       return try await self.exchange(exchange.unconditional())
     }
-    let placement = placement(judged, record, as: entry.key, taking: [entry], isCopy: isCopy)
+    let placement = placement(judged, record, as: entry.key, taking: [entry])
     // The app gets a whole response, so its body must have the whole length, even if the message lacks a length or
     // states another one.
     let sink = StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }
@@ -300,17 +297,15 @@ extension ArchiveLoad {
 
   /// A writer that continues a stored body at an offset: in the same file if that is its end, otherwise in a copy of
   /// the bytes before.
-  private func continuing(
-    _ entry: StoredEntry, at offset: Int64
-  ) async throws -> (writer: any EntryWriter, isCopy: Bool) {
+  private func continuing(_ entry: StoredEntry, at offset: Int64) async throws -> any EntryWriter {
     // Continuing at any other offset would duplicate bytes.
-    if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) {
-      if writer.length == offset { return (writer, false) }
+    if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry, since: decided) {
+      if writer.length == offset { return writer }
       writer.abort()
     }
-    let writer = try store.makeWriter(for: entry.key, length: nil)
+    let writer = try store.makeWriter(for: entry.key, length: nil, since: decided)
     for try await chunk in try await entry.body(in: 0..<offset) { try await writer.append(chunk) }
-    return (writer, true)
+    return writer
   }
 }
 
@@ -329,9 +324,11 @@ final class LoadOutcome: Sendable {
   @TaskLocal static var current: LoadOutcome?
 
   let engine: ArchiveEngine
+  /// The store's moment when the request was decided.
+  let decided: Int64
   private let state = Locked<Kind?>(nil)
 
-  init(of engine: ArchiveEngine) { self.engine = engine }
+  init(of engine: ArchiveEngine, decided: Int64) { (self.engine, self.decided) = (engine, decided) }
 
   /// The result of the last hop; `nil` if no load passed through the archive.
   var kind: Kind? { state.withLock { $0 } }

@@ -14,6 +14,8 @@ struct ArchiveLoad: Sendable {
   var place: RequestKey
   /// The request's body, if it is part of the key.
   let body: Data?
+  /// The store's moment when the load was decided, before the first lookup; it goes along with all that follows.
+  private(set) var decided: Int64 = 0
   /// Whether the load runs in the background, after its response was served.
   var isInBackground = false
   /// Receives the result, if the archive itself requested the load.
@@ -92,6 +94,13 @@ struct ArchiveLoad: Sendable {
   var inBackground: ArchiveLoad {
     var load = self
     load.isInBackground = true
+    return load
+  }
+
+  /// A copy of the load that is decided now, or was with the archive's own request.
+  var decidedNow: ArchiveLoad {
+    var load = self
+    load.decided = outcome?.decided ?? store.moment
     return load
   }
 

@@ -36,9 +36,6 @@ final class Changes: Sendable {
 
   func note(_ key: [UInt8]) { state.withLock { $0.note(key, limit) } }
 
-  /// Notes that every resource may have changed.
-  func noteAll() { state.withLock { $0 = State(moment: $0.moment + 1, forgotten: $0.moment + 1) } }
-
   /// Notes the change made by a load itself, and returns its sequence number; `nil` if another load has changed the
   /// resource since `moment`, because the order of the two changes is unknown.
   func noteOwn(_ key: [UInt8], since moment: UInt64) -> UInt64? {

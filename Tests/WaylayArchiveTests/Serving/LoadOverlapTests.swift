@@ -194,8 +194,9 @@ private final class Careless: ArchiveStore {
   var secretBytes: [UInt8] { base.secretBytes }
   func cached(_ key: ArchiveKey) -> [StoredEntry]? { base.cached(key) }
   func entries(for key: ArchiveKey) async throws -> [StoredEntry] { try await base.entries(for: key) }
-  func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
-    try base.makeWriter(for: key, length: length)
+  var moment: Int64 { base.moment }
+  func makeWriter(for key: ArchiveKey, length: Int64?, since moment: Int64) throws -> any EntryWriter {
+    try base.makeWriter(for: key, length: length, since: moment)
   }
   func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     try base.update(entry, head: head, details: details)
@@ -214,8 +215,8 @@ private final class Careless: ArchiveStore {
   func flush() async throws {}
   func close() async { await base.close() }
 
-  func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
-    let writer = try base.makeWriter(for: entry.key, length: nil)
+  func resumeWriting(_ entry: StoredEntry, since moment: Int64) async throws -> (any EntryWriter)? {
+    let writer = try base.makeWriter(for: entry.key, length: nil, since: moment)
     try await writer.append(Data(count: Int(entry.bodyLength) + 1000))
     return writer
   }

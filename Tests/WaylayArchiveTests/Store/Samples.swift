@@ -99,7 +99,7 @@ extension DiskStore {
   /// Waits until nothing is done in the background any more; `false` when there is always something.
   func settle() async -> Bool {
     for _ in 0..<100 {
-      await bodies.pool.settle()
+      bodies.pool.wait()
       await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
       if state.withLock({ $0.jobs.isEmpty }) { return true }
     }
@@ -117,7 +117,14 @@ extension Logger {
 }
 
 extension ArchiveStore {
-  func makeWriter(for key: ArchiveKey) throws -> any EntryWriter { try makeWriter(for: key, length: nil) }
+  /// Makes a writer whose entry is decided on when it is committed, so that no removal is a barrier for it.
+  func makeWriter(for key: ArchiveKey, length: Int64? = nil) throws -> any EntryWriter {
+    try makeWriter(for: key, length: length, since: .max)
+  }
+
+  func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
+    try await resumeWriting(entry, since: .max)
+  }
 
   /// The bodies under a key, oldest first.
   func bodies(_ key: String, partition: ArchivePartition = .shared) async throws -> [Data] {

@@ -89,6 +89,23 @@ extension ArchiveStore {
     let key = secretBytes + [UInt8](repeating: 0, count: max(0, 64 - secretBytes.count))
     return sha256(key.map { $0 ^ 0x5C } + sha256(key.map { $0 ^ 0x36 } + bytes))
   }
+
+  /// Its first eight bytes, which entries are found by.
+  func mark(_ bytes: some Sequence<UInt8>) -> UInt64 { digest(Array(bytes)).withUnsafeBytes { $0.word(at: 0) } }
+
+  /// The mark of a key and its partition. The byte between them is none of UTF-8: no two pairs have the same bytes.
+  func digest(of key: ArchiveKey) -> UInt64 { mark(key.partition.bytes + [0xFF] + key.bytes) }
+
+  /// Where the last removal of a path, a host or a partition is noted: one of 65 536 places, which others share.
+  private func slot(_ bytes: some Sequence<UInt8>) -> Int64 { Int64(mark(bytes) & 0xFFFF) + 1 }
+
+  /// Where removals of an entry are noted, unless at 0.
+  func slots(of entry: StoredEntry) -> [Int64] {
+    [slot(entry.key.path), slot(entry.details.host.utf8), slot(entry.key.partition.bytes)]
+  }
+
+  /// Where a removal by a filter is noted; 0 if its entries have none of these in common.
+  func slot(of filter: EntryFilter) -> Int64 { filter.parts.lazy.compactMap(\.subject).first.map { slot($0) } ?? 0 }
 }
 
 private func sha256(_ bytes: [UInt8]) -> [UInt8] {

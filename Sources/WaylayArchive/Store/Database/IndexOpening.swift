@@ -9,7 +9,7 @@ struct IndexOpening {
   let connections: Connections
   /// The connection that detects changes by other processes.
   let watch: Database
-  let place: (directory: FileStatus.Identity, index: FileStatus)
+  let place: DiskStore.Place
   /// The totals of the index when it was opened.
   let seen: DiskStore.Change.Seen
   /// The number of openings for writing: the upper half of the numbers of new entries.
@@ -53,7 +53,7 @@ struct IndexOpening {
     try directory.prepare(isMade: !options.isReadOnly)
     if try directory.status() == nil { try directory.makeIndex() }
     guard let status = try directory.status() else { throw SystemError("open", code: ENOENT) }
-    (self.directory, place) = (directory, (try directory.identity, status))
+    self.directory = directory
     // Without a write-ahead log there is no writer, so a read-only store reads the index without locks and creates no
     // file.
     let hasLog = try directory.status(of: StoreDirectory.log) != nil
@@ -72,6 +72,7 @@ struct IndexOpening {
     (self.identity, sealing) = (identity, try identity.sealing(key, directory: directory.path))
     seen = try DiskStore.Change.Seen(watch)
     if let writer = connections.writer { number = try Self.begin(writer) }
+    place = (try directory.identity, status, try directory.parts)
     // A check for changes must not wait.
     watch.setPatience(0)
   }

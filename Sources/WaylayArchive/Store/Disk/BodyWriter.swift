@@ -54,14 +54,19 @@ final class BodyWriter: EntryWriter {
   private let store: DiskStore
   private let key: ArchiveKey
   private let digest: UInt64
+  private let moment: Int64
   private let state: Locked<State>
 
   /// - Parameters:
+  ///   - moment: When it was decided.
   ///   - known: The entry that it appends to.
   ///   - file: Its body, where that is in a file.
   ///   - body: Its body, where that is in its row.
-  init(_ store: DiskStore, _ key: ArchiveKey, known: StoredEntry? = nil, file: File? = nil, body: Data = Data()) {
-    (self.store, self.key, digest) = (store, key, store.digest(of: key))
+  init(
+    _ store: DiskStore, _ key: ArchiveKey, since moment: Int64, known: StoredEntry? = nil, file: File? = nil,
+    body: Data = Data()
+  ) {
+    (self.store, self.key, digest, self.moment) = (store, key, store.digest(of: key), moment)
     state = Locked(State(file: file, buffer: body, known: known.map { ($0.id, $0.bodyLength) }))
   }
 
@@ -77,7 +82,7 @@ final class BodyWriter: EntryWriter {
         try database.number("SELECT 1 FROM entry WHERE file=?", [.bits(file.number)]) != nil
       }
       if isKnown == false { try? store.directory.removeBody(file.number) }
-      withExtendedLifetime(file) {}
+      store.unlock(file)
     }
   }
 
@@ -125,6 +130,8 @@ final class BodyWriter: EntryWriter {
   private func write(leaving most: Int) async throws {
     do {
       try await store.bodies.pool.perform { [self] in
+        // A store that has ended has released the lock of the file.
+        try store.checkLife()
         var hasMadeRoom = false
         while let chunk = try state.withLock({ try $0.next(leaving: most) }) {
           do { try write(chunk) } catch let error as SystemError where error.isFull && !hasMadeRoom {
@@ -141,6 +148,7 @@ final class BodyWriter: EntryWriter {
     if state.withLock({ $0.file == nil }) {
       let (number, descriptor) = try store.directory.makeBody()
       let isText = store.compresses(data)
+      store.locked.withLock { $0[number] = descriptor }
       state.withLock { $0.file = File(number, descriptor, isText: isText) }
     }
     let (place, descriptor, isText, end) = state.withLock { state in
@@ -174,8 +182,7 @@ final class BodyWriter: EntryWriter {
     // From here on, the entry counts against the limits.
     store.unreserve(reserved)
     do {
-      let entry = try await store.publish(
-        draft, file, buffer, known: known, isLast: isLast)
+      let entry = try await store.publish(draft, file, buffer, known: known, since: moment, isLast: isLast)
       state.withLock { state in
         state.known = isLast ? nil : (entry.id, entry.bodyLength)
         state.isDone = isLast
@@ -183,7 +190,7 @@ final class BodyWriter: EntryWriter {
       if isLast {
         store.endResuming(entry.id)
         // The body stays readable, and the next writer may append.
-        if let file { store.files.unlock(file.descriptor) }
+        if let file { store.unlock(file) }
       }
       return entry
     } catch {

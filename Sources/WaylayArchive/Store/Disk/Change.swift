@@ -59,14 +59,26 @@ extension DiskStore {
       return row
     }
 
+    /// Records a removal, so that no entry decided before it is added after it.
+    func note(_ filter: EntryFilter) throws {
+      try database.run(
+        "INSERT OR REPLACE INTO removal SELECT ?, max(clock+1, ?) FROM total",
+        [.number(store.slot(of: filter)), .number(now)])
+    }
+
     /// Adds an entry, or replaces its former state.
     ///
-    /// - Parameter length: The length of its body in the index; `nil` for a new entry.
-    ///
-    /// - Returns: Whether the index had the entry in this state.
-    func enter(_ record: EntryRecord, _ entry: StoredEntry, from length: Int64?) throws -> Bool {
+    /// - Parameters:
+    ///   - length: The length of its body in the index; `nil` for a new entry.
+    ///   - moment: The last change before the entry was decided.
+    /// - Returns: Whether the index had the entry in this state, and no removal has come since.
+    func enter(
+      _ record: EntryRecord, _ entry: StoredEntry, from length: Int64?, since moment: Int64
+    ) throws -> Bool {
+      let removed = try database.number(
+        "SELECT max(clock) FROM removal WHERE slot IN (0, ?, ?, ?)", store.slots(of: entry).map { .number($0) })
       let former = try length == nil ? nil : row(record.id.number)
-      guard former?.length == length else { return false }
+      guard removed ?? 0 <= moment, former?.length == length else { return false }
       try write(record, inPlaceOf: former)
       entered.append(entry)
       return true
@@ -155,12 +167,12 @@ extension DiskStore {
     func finish() throws -> Seen {
       try database.run(
         """
-        UPDATE total SET count=count+?, bytes=bytes+?, pinned=pinned+?, pinnedBytes=pinnedBytes+?, clock=clock+1, \
-        writer=?, removed=max(removed, ?)
+        UPDATE total SET count=count+?, bytes=bytes+?, pinned=pinned+?, pinnedBytes=pinnedBytes+?, \
+        clock=max(clock+1, ?), writer=?, removed=max(removed, ?)
         """,
         [
           .number(Int64(totals.usage.count)), .number(totals.usage.bytes), .number(Int64(totals.pinned.count)),
-          .number(totals.pinned.bytes), .number(store.writer), isRemoval ? 1 : 0,
+          .number(totals.pinned.bytes), .number(now), .number(store.writer), isRemoval ? 1 : 0,
         ])
       return try Seen(database)
     }

@@ -32,6 +32,7 @@ extension DiskStore {
             seen.append(row.number(0))
             if filter.isWhole || entry(row).map(filter.matches) ?? false { doomed.append(row.bits(0)) }
           }
+          try change.note(filter)
           // Evicted and replaced entries may have left bytes as well.
           if !doomed.isEmpty || filter.isWhole { change.isRemoval = true }
           for number in doomed { try change.delete(number) }
@@ -50,7 +51,9 @@ extension DiskStore {
     guard !isReadOnly else { return }
     try await onQueue("what was stored") { [self] database, _ in
       while state.withLock({ !$0.owed.isEmpty }) { try write([], database) }
-      try synchronize(database)
+      adopt(try Change.Seen(database))
+      let others = try state.withLock { $0.hasOthers } ? directory.bodyNumbers() : []
+      try synchronize(database, others)
       let isRemoval = try database.number("SELECT removed FROM total") != 0
       if isRemoval {
         try sweep(database)
@@ -84,8 +87,12 @@ extension DiskStore {
   }
 
   /// Syncs the bodies first, then their rows; then removes the files of replaced bodies.
-  func synchronize(_ database: Database) throws {
+  ///
+  /// - Parameter others: All bodies, if another process may have written some of them.
+  func synchronize(_ database: Database, _ others: [UInt64] = []) throws {
     let (dirty, isInDoubt) = state.withLock { state in
+      state.dirty.formUnion(others)
+      state.hasOthers = state.hasOthers && others.isEmpty
       defer { (state.dirty, state.isSyncInDoubt) = ([], false) }
       return (state.dirty, state.isSyncInDoubt)
     }
@@ -131,10 +138,14 @@ extension DiskStore {
   func makeRoomOnVolume(_ database: Database, forFile: Bool = false) {
     options.logger.warning("the volume of the archive in \(path) is full: entries are evicted")
     try? directory.remove(StoreDirectory.reserve)
+    let copyLog = { [self] in
+      try synchronize(database)
+      _ = try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+    }
     let (count, kept) = state.withLock { ($0.stored.usage.count, $0.resumed) }
     var (left, most) = (forFile ? 4 : max(count / 10, 4), 4)
     while left > 0, most > 0 {
-      _ = try? database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+      try? copyLog()
       let evicted = try? write([], database) {
         try $0.evict(most, bytes: Int64(most) << 14, besides: kept, onlyFiles: forFile) { true }
       }
@@ -142,7 +153,7 @@ extension DiskStore {
       left -= evicted ?? 0
       most = evicted.map { $0 > 0 ? min(most * 2, 256) : 0 } ?? most / 4
     }
-    _ = try? database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+    try? copyLog()
     makeReserve()
   }
 
@@ -168,7 +179,7 @@ extension DiskStore {
     let strays = try strays(database)
     guard !strays.isEmpty else { return }
     // Another process may have replaced their entries without a sync.
-    _ = try directory.synchronizeAll()
+    try directory.synchronize(Set(directory.bodyNumbers()))
     try database.synchronize()
     for number in strays {
       try directory.ifThere {
@@ -185,18 +196,27 @@ extension DiskStore {
   // MARK: The end
 
   package func close() async {
-    // On the queue, so that changes accepted before are written.
-    _ = try? await onQueue("what was stored") { [self] _, _ in end(as: .closed) }
-    end(as: .closed)
-    // Waits for the running writes.
-    await bodies.pool.settle()
     await withCheckedContinuation { continuation in
-      queue.async { [self] in
-        if let writer = connections.writer, !isGone() { try? synchronize(writer) }
-        finish()
+      DispatchQueue.global().async { [self] in
+        leave(as: .closed)
         continuation.resume()
       }
     }
+  }
+
+  /// Writes the pending jobs, closes the connections, and releases all locks. Blocks.
+  func leave(as life: State.Life) {
+    queue.sync {
+      writeWaiting()
+      end(as: life)
+    }
+    // Waits for the running writes.
+    bodies.pool.wait()
+    queue.sync {
+      if let writer = connections.writer, !isGone() { try? synchronize(writer) }
+      finish()
+    }
+    for file in locked.withLock({ $0.values }) { files.unlock(file) }
   }
 }
 

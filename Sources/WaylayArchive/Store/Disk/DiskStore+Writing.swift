@@ -17,7 +17,8 @@ extension DiskStore {
   ///   - known: The former state of the entry, and the length of its body.
   ///   - isLast: Whether the writer is done.
   func publish(
-    _ draft: EntryDraft, _ file: BodyWriter.File?, _ body: Data, known: (id: EntryID, length: Int64)?, isLast: Bool
+    _ draft: EntryDraft, _ file: BodyWriter.File?, _ body: Data, known: (id: EntryID, length: Int64)?,
+    since moment: Int64, isLast: Bool
   ) async throws -> StoredEntry {
     try check()
     // The number is assigned first, because it is authenticated with the head and the body.
@@ -46,11 +47,9 @@ extension DiskStore {
       if !isLast { state.resumed.insert(number) }
       return Job(
         change: { change in
-          // Another process, or an earlier job, may have removed either.
-          let hasSource = try draft.source.map { try change.row($0.number) != nil } ?? true
-          if hasSource { for id in replacing { try change.delete(id.number, isReplaced: true) } }
-          let isThere = try hasSource && change.enter(record, entry, from: known?.length)
-          isOvertaken.withLock { $0 = !isThere }
+          let isEntered = try change.enter(record, entry, from: known?.length, since: moment)
+          if isEntered { for id in replacing { try change.delete(id.number, isReplaced: true) } }
+          isOvertaken.withLock { $0 = !isEntered }
         }, bytes: record.head.count + (record.body?.count ?? 0), totals: totals, ended: { promise.settle($0) })
     }
     try await promise.value()
@@ -101,14 +100,14 @@ extension DiskStore {
   // MARK: Writers
 
   /// Starts an entry whose body follows.
-  package func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+  package func makeWriter(for key: ArchiveKey, length: Int64?, since moment: Int64) throws -> any EntryWriter {
     try check(bytes: length ?? 0)
-    return BodyWriter(self, key)
+    return BodyWriter(self, key, since: moment)
   }
 
   /// Returns a writer that appends to a stored body; `nil` if another one is doing so, or if the body is now longer
   /// than `entry` says.
-  package func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
+  package func resumeWriting(_ entry: StoredEntry, since moment: Int64) async throws -> (any EntryWriter)? {
     try check()
     guard state.withLock({ $0.resumed.insert(entry.id.number).inserted }) else { return nil }
     var writer: BodyWriter?
@@ -117,15 +116,22 @@ extension DiskStore {
     writer = try await bodies.pool.perform { [self] in
       guard let now = try load(entry.id), now.bodyLength == entry.bodyLength else { return nil }
       guard let body = now.contents as? FileBody else {
-        return BodyWriter(self, now.key, known: now, body: now.contents.inMemory ?? Data())
+        return BodyWriter(self, now.key, since: moment, known: now, body: now.contents.inMemory ?? Data())
       }
       guard let descriptor = try directory.openBodyForWriting(body.number) else { return nil }
       // The former holder of the lock may have made it longer.
       guard let again = try load(entry.id), again.bodyLength == entry.bodyLength else { return nil }
-      return BodyWriter(
-        self, now.key, known: now, file: BodyWriter.File(body.number, descriptor, chunks: body.chunks))
+      locked.withLock { $0[body.number] = descriptor }
+      let file = BodyWriter.File(body.number, descriptor, chunks: body.chunks)
+      return BodyWriter(self, now.key, since: moment, known: now, file: file)
     }
     return writer
+  }
+
+  /// Ends a writer's lock of its file.
+  func unlock(_ file: BodyWriter.File) {
+    locked.withLock { $0[file.number] = nil }
+    files.unlock(file.descriptor)
   }
 
   func endResuming(_ id: EntryID) { state.withLock { _ = $0.resumed.remove(id.number) } }
@@ -316,5 +322,5 @@ extension DiskStore {
 
 extension ArchiveError {
   static let writerOvertaken = ArchiveError(
-    .notWritten, "the entry was removed while its body was still being written: start over.")
+    .notWritten, "entries were removed while this one was on its way: it is not stored; load it again.")
 }

@@ -21,12 +21,15 @@ package final class DiskStore: ArchiveStore {
   let identity: Identity
   let bodies: FileBody.Context
   let connections: Connections
-  /// The identities of the directory and of the index when they were opened.
-  let place: (directory: FileStatus.Identity, index: FileStatus)
+  /// The identities of the directory, of the index, and of the other files when they were opened.
+  typealias Place = (directory: FileStatus.Identity, index: FileStatus, parts: [FileStatus.Identity?])
+
+  let place: Place
   let state: Locked<State>
+  /// The files that writers of this store have locked, by number.
+  let locked = Locked<[UInt64: FileDescriptor]>([:])
   /// The connection that writes is used on this queue only.
   let queue = DispatchQueue(label: "waylay.archive.writer")
-  let hash: SipHash
   /// The key of its digests.
   package let secretBytes: [UInt8]
   private let watch: Locked<Watch>
@@ -48,7 +51,6 @@ package final class DiskStore: ArchiveStore {
     (connections, place) = (opening.connections, opening.place)
     bodies = FileBody.Context(directory: opening.directory, sealing: opening.sealing)
     secretBytes = opening.identity.secret(opening.sealing)
-    hash = SipHash(key: Array(secretBytes.prefix(16)))
     watch = Locked(Watch(database: opening.watch))
     state = Locked(State(limits: options.limits, lastNumber: UInt64(opening.number) << 32, opening.seen))
     if let damage = opening.damage {
@@ -56,20 +58,11 @@ package final class DiskStore: ArchiveStore {
       state.withLock { $0.unheard = StoreEvent(kind: .damaged, reason: damage) }
     }
     // The next load opens it again.
-    suspension.withLock { $0 = Suspension { [weak self] in self?.suspend() } }
+    suspension.withLock { $0 = Suspension { [weak self] in self?.leave(as: .lost) } }
     if !isReadOnly { queue.async { [weak self] in self?.clearAway() } }
   }
 
   deinit { finish() }
-
-  /// Writes the pending jobs, and closes the connections; the next load opens the archive again.
-  func suspend() {
-    queue.sync {
-      writeWaiting()
-      end(as: .lost)
-      finish()
-    }
-  }
 
   /// Closes the connections, except in a child made by `fork`: that would change the files that the parent has open.
   func finish() {
@@ -85,8 +78,6 @@ package final class DiskStore: ArchiveStore {
 
   /// Whether the store is usable: neither closed nor lost, and opened in this process.
   var isOpen: Bool { isThisProcess && state.withLock { $0.life == .open } }
-
-  func digest(of key: ArchiveKey) -> UInt64 { hash.digest(key) }
 
   package func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     let unheard = state.withLock { state in
@@ -118,6 +109,12 @@ package final class DiskStore: ArchiveStore {
     // Includes the changes of other processes.
     _ = look()
     return state.withLock { $0.life == .open ? $0.counted : StoreUsage() }
+  }
+
+  package var moment: Int64 {
+    // Removals by other processes are earlier.
+    _ = look()
+    return state.withLock { $0.clock }
   }
 
   package var limits: StoreLimits {
@@ -217,6 +214,7 @@ extension DiskStore {
     state.withLock { state in
       guard seen.writer != writer, seen.clock > state.clock else { return }
       state.forget()
+      state.hasOthers = true
       (state.clock, state.stored) = (seen.clock, seen.totals)
     }
   }
@@ -225,13 +223,10 @@ extension DiskStore {
   func isGone() -> Bool {
     do {
       let status = try directory.status()
-      guard status?.identity == place.index.identity, try !directory.isMoved() else {
-        return end(as: .lost, "its directory is gone or was replaced")
-      }
-      // An index that was opened without locks must not have a writer.
-      if connections.mode == .immutable, try directory.status(of: StoreDirectory.log) != nil || status != place.index {
-        return end(as: .lost, "another process writes to it")
-      }
+      guard status?.identity == place.index.identity, try !directory.isRemoved, try directory.parts == place.parts,
+        // An index that was opened without locks must not have a writer.
+        connections.mode != .immutable || status == place.index
+      else { return end(as: .lost, "its files are gone, were replaced, or are written without their locks") }
       return state.withLock { $0.life == .lost }
     } catch {
       // Unknown: the system call failed.

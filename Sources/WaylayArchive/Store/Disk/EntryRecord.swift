@@ -26,8 +26,10 @@ extension DiskStore {
     ///   - body: The sealed body in the row.
     init(_ number: UInt64, _ block: HeadBlock, file: UInt64?, body: Data?, _ store: DiskStore) throws {
       id = EntryID(number: number, hash: store.digest(of: block.key))
-      (resource, host) = (store.mark(resource: block.key.text), store.mark(block.details.host))
-      (partition, tags) = (store.mark(block.key.partition), block.details.tags.map(store.mark))
+      (resource, host) = (store.mark(block.key.path), store.mark(block.details.host.utf8))
+      // The shared partition needs no index.
+      partition = block.key.partition == .shared ? nil : store.mark(block.key.partition.bytes)
+      tags = block.details.tags.map { store.mark($0.utf8) }
       head = try store.sealed(block, id)
       (self.file, self.body) = (file, body)
       cost = Self.bookkeeping + Int64(head.count) + block.storedBodyLength
@@ -82,18 +84,6 @@ extension DiskStore {
 
   // MARK: Searching
 
-  fileprivate func mark(_ text: String) -> UInt64 { hash.digest(Array(text.utf8)) }
-
-  /// The digest of a path. It is the same for all queries of a resource, including those that `No-Vary-Search` excuses.
-  fileprivate func mark(resource text: some Sequence<UInt8>) -> UInt64 {
-    hash.digest(Array(text.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: " ") }))
-  }
-
-  /// `nil` for the shared partition, which needs no index.
-  fileprivate func mark(_ partition: ArchivePartition) -> UInt64? {
-    partition == .shared ? nil : hash.digest(partition.bytes)
-  }
-
   /// An SQL condition for the entries after a number. It may select entries that the filter does not match, but misses
   /// none.
   func selection(_ filter: EntryFilter, after start: Int64, most: Int = 256) -> (sql: String, values: [DatabaseValue]) {
@@ -106,16 +96,16 @@ extension DiskStore {
       switch part {
       case .key(let key): add("entry.digest=?", [digest(of: key)])
       case .partition(let partition):
-        if let mark = mark(partition) { add("partition=?", [mark]) } else { add("partition IS NULL", []) }
-      case .host(let host): add("host=?", [mark(host)])
-      case .resource(let resource): add("resource=?", [mark(resource: resource.text)])
+        if partition == .shared { add("partition IS NULL", []) } else { add("partition=?", [mark(partition.bytes)]) }
+      case .host(let host): add("host=?", [mark(host.utf8)])
+      case .resource(let resource): add("resource=?", [mark(ArchiveKey(bytes: resource.text).path)])
       case .tags(let tags) where tags.count == 1 && order == "id":
         // In the order of the index of tags; `IN` would read all entries of the tag for each page.
         (tables, order) = ("tag CROSS JOIN entry ON id=tag.entry", "tag.entry")
-        add("tag.entry>? AND tag.digest=?", [UInt64(bitPattern: start)] + tags.map(mark))
+        add("tag.entry>? AND tag.digest=?", [UInt64(bitPattern: start)] + tags.map { mark($0.utf8) })
       case .tags(let tags):
         let places = tags.map { _ in "?" }.joined(separator: ",")
-        add("id IN (SELECT entry FROM tag WHERE digest IN (\(places)))", tags.map(mark))
+        add("id IN (SELECT entry FROM tag WHERE digest IN (\(places)))", tags.map { mark($0.utf8) })
       case .url, .matching: break
       }
     }

@@ -16,10 +16,8 @@ final class IOPool: Sendable {
     lanes[lane].async(execute: work)
   }
 
-  /// Waits until all work that runs now has ended.
-  func settle() async {
-    for lane in lanes { await withCheckedContinuation { continuation in lane.async { continuation.resume() } } }
-  }
+  /// Waits until all work that runs now has ended. Blocks.
+  func wait() { for lane in lanes { lane.sync {} } }
 
   /// Runs work and waits for its result.
   func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {

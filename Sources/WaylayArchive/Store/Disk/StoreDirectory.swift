@@ -24,7 +24,7 @@ struct StoreDirectory: Sendable {
   init(_ path: String, _ files: FileSystem, isMade: Bool) throws {
     (self.path, self.files) = (path, files)
     if isMade, try files.status(of: path, followingLinks: true) == nil { try files.makeDirectory(path: path) }
-    directory = try files.openDirectory(path: path)
+    directory = try files.open(path, for: .directory)
     try Self.check(files.names(in: directory), path)
   }
 
@@ -33,15 +33,15 @@ struct StoreDirectory: Sendable {
   /// - Parameter isMade: Whether to create a missing folder, and to restrict all access to the owner.
   mutating func prepare(isMade: Bool) throws {
     guard isMade else {
-      bodies = try? files.openFolder(Self.bodies, in: directory)
+      bodies = try? files.open(Self.bodies, in: directory, for: .folder)
       return
     }
     try files.setMode(of: directory, to: 0o700)
     try files.makeFolder(Self.bodies, in: directory)
-    bodies = try files.openFolder(Self.bodies, in: directory)
+    bodies = try files.open(Self.bodies, in: directory, for: .folder)
     // SQLite syncs the names in the directory with the index; the name of the directory itself is synced here.
-    let above = try? files.openDirectory(path: (path as NSString).deletingLastPathComponent)
-    if let above { try files.synchronize(directory: above) }
+    let above = try? files.open((path as NSString).deletingLastPathComponent, for: .directory)
+    if let above { try files.synchronize(above, isDirectory: true) }
     Protection.apply(to: path)
   }
 
@@ -50,15 +50,17 @@ struct StoreDirectory: Sendable {
   /// The device and inode of the directory.
   var identity: FileStatus.Identity { get throws { try files.status(of: directory).identity } }
 
-  /// Whether the directory was removed (its inode may have been reused), or its folder of bodies was moved.
-  func isMoved() throws -> Bool {
-    let folder = try bodies.map { try files.status(of: $0).identity }
-    return try files.status(of: directory).links == 0
-      || folder != nil && folder != files.status(of: Self.bodies, in: directory)?.identity
-  }
+  /// Whether the directory was removed (its inode may have been reused).
+  var isRemoved: Bool { get throws { try files.status(of: directory).links == 0 } }
 
   /// Whether there is a folder of bodies.
   var hasBodies: Bool { (try? files.status(of: Self.bodies, in: directory)) != nil }
+
+  /// The identities of the log, its shared memory and the folder of bodies, which do not change while a connection is
+  /// open.
+  var parts: [FileStatus.Identity?] {
+    get throws { try (Self.companions.prefix(2) + [Self.bodies]).map { try status(of: $0)?.identity } }
+  }
 
   /// The file that is now at the path of the index, or at another name beside it.
   func status(of name: String = Self.index) throws(SystemError) -> FileStatus? {
@@ -80,7 +82,7 @@ struct StoreDirectory: Sendable {
 
   /// Locks the directory while an index is created or put aside; until the result is released.
   func locked() throws -> FileDescriptor {
-    let lock = try files.openDirectory(path: path)
+    let lock = try files.open(path, for: .directory)
     try files.lock(lock, isWaiting: true)
     return lock
   }
@@ -88,7 +90,7 @@ struct StoreDirectory: Sendable {
   /// Creates an empty index for its owner alone; SQLite gives its companions the same permissions.
   func makeIndex() throws {
     for name in Self.companions { try files.remove(name, in: directory) }
-    _ = try files.create(Self.index, in: directory)
+    _ = try files.open(Self.index, in: directory, for: .making)
   }
 
   /// Puts a damaged index aside, unless another process has already done so.
@@ -107,7 +109,8 @@ struct StoreDirectory: Sendable {
     if let status = try files.status(of: Self.reserve, in: directory) { return Int(status.size) }
     for size in Self.reserveSizes {
       do {
-        try files.write([UInt8](repeating: 0, count: size), to: files.create(Self.reserve, in: directory), at: 0)
+        let file = try files.open(Self.reserve, in: directory, for: .making)
+        try files.write([UInt8](repeating: 0, count: size), to: file, at: 0)
         return size
       } catch { try files.remove(Self.reserve, in: directory) }
     }
@@ -128,19 +131,19 @@ struct StoreDirectory: Sendable {
   /// Creates and locks the file of a body.
   func makeBody() throws -> (number: UInt64, file: FileDescriptor) {
     let number = UInt64.random(in: 1...UInt64(Int64.max))
-    let file = try files.create(Self.name(number), in: folder())
+    let file = try files.open(Self.name(number), in: folder(), for: .making)
     // The file may be removed as a stray before it is locked.
     do { try files.lock(file) } catch  where error.isLocked { return try makeBody() }
     return try files.status(of: file).links > 0 ? (number, file) : makeBody()
   }
 
   func openBody(_ number: UInt64) throws(SystemError) -> FileDescriptor {
-    try files.openForReading(Self.name(number), in: folder())
+    try files.open(Self.name(number), in: folder(), for: .reading)
   }
 
   /// Opens and locks the file of a body for appending; `nil` if another writer has locked it.
   func openBodyForWriting(_ number: UInt64) throws -> FileDescriptor? {
-    let file = try files.openForWriting(Self.name(number), in: folder())
+    let file = try files.open(Self.name(number), in: folder(), for: .writing)
     do { try files.lock(file) } catch  where error.isLocked { return nil }
     return file
   }
@@ -163,21 +166,21 @@ struct StoreDirectory: Sendable {
   /// Syncs bodies, if they still exist, and the names of all files.
   func synchronize(_ numbers: Set<UInt64>) throws {
     if numbers.isEmpty { return }
-    if numbers.count > 16, try synchronizeAll() { return }
+    if numbers.count > 16, try files.synchronizeAll(folder()) { return }
     for number in numbers { try ifThere { try files.synchronize(openBody(number)) } }
-    try files.synchronize(directory: folder())
+    try files.synchronize(folder(), isDirectory: true)
   }
 
   /// Syncs the names of all files, including removals.
-  func synchronizeNames() throws { for one in [directory, try folder()] { try files.synchronize(directory: one) } }
-
-  /// Syncs the volume; `false` if the system does not report whether that succeeded.
-  func synchronizeAll() throws -> Bool { try files.synchronizeAll(folder()) }
+  func synchronizeNames() throws {
+    for one in [directory, try folder()] { try files.synchronize(one, isDirectory: true) }
+  }
 
   /// Writes the bytes of a body again: after a failed sync, the system takes its pages for written.
   func rewrite(_ number: UInt64) throws {
     try ifThere {
-      guard let file = try openBodyForWriting(number) else { throw SystemError("flock", code: EWOULDBLOCK) }
+      // Without the lock: a writer that holds it only appends.
+      let file = try files.open(Self.name(number), in: folder(), for: .writing)
       var offset: Int64 = 0
       while true {
         let bytes = try files.read(1 << 20, from: file, at: offset)

@@ -51,6 +51,8 @@ extension DiskStore {
 
     /// The files of bodies that have been written since the last successful sync.
     var dirty: Set<UInt64> = []
+    /// Whether another process may have written bodies since the last sync.
+    var hasOthers = true
     /// Whether a sync has failed since: the system may take the pages of `dirty` for written.
     var isSyncInDoubt = false
     /// The files to remove after the next sync: those of replaced bodies, and those whose removal failed.

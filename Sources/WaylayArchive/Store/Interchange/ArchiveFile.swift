@@ -60,7 +60,7 @@ struct ArchiveFileReader {
     (path, self.files) = (url.path, files)
     let identity: Identity
     do {
-      file = try files.openForReading(path, in: nil)
+      file = try files.open(path, for: .reading)
       identity = Identity(try ArchiveFile.mark.payload(of: files.read(ArchiveFile.mark.size, from: file, at: 0)))
     } catch FormatMark.Failure.version(let version) {
       throw ArchiveError(
@@ -157,6 +157,7 @@ extension ArchiveStore {
   }
 
   fileprivate func add(_ reader: inout ArchiveFileReader) async throws -> Int {
+    let decided = moment
     var count = 0
     var keys: Set<ArchiveKey> = []
     while true {
@@ -167,7 +168,7 @@ extension ArchiveStore {
       }
       var draft = EntryDraft(key: block.key, head: block.head, details: block.details)
       if keys.insert(block.key).inserted { draft.replacing = try await entries(for: block.key).map(\.id) }
-      let writer = try makeWriter(for: block.key, length: nil)
+      let writer = try makeWriter(for: block.key, length: nil, since: decided)
       var (length, isRefused): (Int64, Bool) = (0, false)
       frame = try reader.next()
       while frame.kind == .body {

@@ -14,24 +14,30 @@ package protocol ArchiveStore: Sendable {
   /// Returns the entries under a key, oldest first. Unreadable entries are skipped, removed, and reported as an event.
   func entries(for key: ArchiveKey) async throws -> [StoredEntry]
 
+  /// The present moment, for ``makeWriter(for:length:since:)``. Later moments are greater, those of other stores on the
+  /// same data too.
+  var moment: Int64 { get }
+
   /// Starts an entry whose body follows.
   ///
   /// - Parameters:
   ///   - key: The entry's key.
   ///   - length: The length of the body, if known: a body that is too long is rejected before anything is evicted for
   ///     it.
+  ///   - moment: When storing the entry was decided. After a ``removeAll(_:)`` since then, by any store on the same data,
+  ///     the writer stores nothing, unless the filter is for another path, host or partition.
   /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.readOnly` or `ArchiveError.closed`.
-  func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter
+  func makeWriter(for key: ArchiveKey, length: Int64?, since moment: Int64) throws -> any EntryWriter
 
   /// Returns a writer that appends to a stored body without copying it.
   ///
   /// The writer continues the body of `entry`: its ``EntryWriter/length`` is `entry.bodyLength`. The result is `nil` if
   /// that is impossible: the entry is gone, its body has become longer, another writer is appending to it, or bodies
-  /// are in memory, where a copy is as good. In that case, copy the body with ``makeWriter(for:length:)``, or load it
-  /// again. If the entry is removed later, the writer fails and does not restore it.
+  /// are in memory, where a copy is as good. In that case, copy the body with ``makeWriter(for:length:since:)``, or load
+  /// it again. If the entry is removed later, the writer fails and does not restore it.
   ///
   /// - Throws: `ArchiveError.readOnly` or `ArchiveError.closed`.
-  func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)?
+  func resumeWriting(_ entry: StoredEntry, since moment: Int64) async throws -> (any EntryWriter)?
 
   /// Replaces the head of an entry; its body is not written again. If the entry is gone or its body is now longer than
   /// `entry` says, the call does nothing and returns `nil`.
@@ -90,7 +96,7 @@ extension ArchiveStore {
 /// Writes one entry whose body arrives in pieces. The entry is invisible until it is committed.
 ///
 /// ```swift
-/// let writer = try store.makeWriter(for: key, length: nil)
+/// let writer = try store.makeWriter(for: key, length: nil, since: moment)
 /// for try await chunk in response.body { try await writer.append(chunk) }
 /// try await writer.commit(EntryDraft(key: key, head: head, details: details))
 /// ```

@@ -20,6 +20,17 @@ public struct EntryFilter: Sendable {
     case tags(Set<String>)
     case matching(@Sendable (StoredEntry) -> Bool)
 
+    /// What all of its entries have in common, where removals are noted by it.
+    var subject: [UInt8]? {
+      switch self {
+      case .key(let key): Array(key.path)
+      case .resource(let resource): Array(ArchiveKey(bytes: resource.text).path)
+      case .host(let host): Array(host.utf8)
+      case .partition(let partition): partition.bytes
+      default: nil
+      }
+    }
+
     func matches(_ entry: StoredEntry) -> Bool {
       switch self {
       case .partition(let partition): entry.key.partition == partition

@@ -107,6 +107,9 @@ package struct ArchiveKey: Hashable, Sendable {
 
   /// The same up to its next blank: the part that several URLs have in common.
   var resource: ArraySlice<UInt8> { text.prefix { $0 != UInt8(ascii: " ") } }
+
+  /// The same up to the query.
+  var path: ArraySlice<UInt8> { resource.prefix { $0 != UInt8(ascii: "?") } }
 }
 
 /// The listed properties of an entry: where it came from, when, and its owner's marks.
@@ -138,9 +141,6 @@ package struct EntryDraft: Sendable {
   package var details: EntryDetails
   /// The entries that it replaces. They are removed when it is stored.
   package var replacing: [EntryID] = []
-  /// The entry from which the beginning of the body was copied. A store that several processes change refuses the draft
-  /// if that entry is gone.
-  var source: EntryID?
 }
 
 /// The bytes of a stored body, wherever they are.

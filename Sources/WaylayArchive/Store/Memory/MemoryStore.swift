@@ -14,6 +14,9 @@ package final class MemoryStore: ArchiveStore {
     /// The bytes of unfinished bodies, which are in no entry yet.
     var reserved: Int64 = 0
     var lastNumber: UInt64 = 0
+    /// Counts the removals, of which the last ones are noted.
+    var moment: Int64 = 0
+    var removals: [Int64: Int64] = [:]
     var isClosed = false
     var observers: [@Sendable (StoreEvent) -> Void] = []
     /// The events that have not been reported.
@@ -21,7 +24,6 @@ package final class MemoryStore: ArchiveStore {
   }
 
   private let state: Locked<State>
-  private let hash: SipHash
   package let secretBytes: [UInt8]
 
   /// Makes an empty store with its own key for digests.
@@ -30,7 +32,6 @@ package final class MemoryStore: ArchiveStore {
   package init(limits: StoreLimits = StoreLimits(bytes: 64 << 20), secret: [UInt8]? = nil) {
     state = Locked(State(limits: limits))
     secretBytes = secret ?? Identity.newSecret()
-    hash = SipHash(key: Array(secretBytes.prefix(16)))
   }
 
   /// Changes the state of an open store, and reports evictions.
@@ -48,7 +49,7 @@ package final class MemoryStore: ArchiveStore {
 
   /// Returns all entries of a key; never `nil`.
   package func cached(_ key: ArchiveKey) -> [StoredEntry]? {
-    let digest = hash.digest(key)
+    let digest = digest(of: key)
     return state.withLock { $0.tier.visited(digest) }.filter { $0.key == key }
   }
 
@@ -62,6 +63,8 @@ package final class MemoryStore: ArchiveStore {
 
   package var usage: StoreUsage { state.withLock { $0.usage() } }
 
+  package var moment: Int64 { state.withLock { $0.moment } }
+
   /// Calls a closure for evictions.
   package func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     state.withLock { $0.observers.append(handler) }
@@ -74,18 +77,20 @@ package final class MemoryStore: ArchiveStore {
   /// - Parameters:
   ///   - reserved: The bytes that were counted for its body.
   ///   - known: The former state of the entry, with a shorter body.
+  ///   - moment: When the entry was decided.
   ///   - isLast: Whether the writer is done.
   fileprivate func insert(
-    _ draft: EntryDraft, _ body: Data, reserved: Int64 = 0, as known: EntryID? = nil, isLast: Bool = true
+    _ draft: EntryDraft, _ body: Data, reserved: Int64, as known: EntryID?, since moment: Int64, isLast: Bool
   ) throws -> StoredEntry {
-    let digest = hash.digest(draft.key)
+    let digest = digest(of: draft.key)
     return try change { state in
       var entry = StoredEntry(
         id: known ?? EntryID(number: state.lastNumber + 1, hash: digest), key: draft.key, head: draft.head,
         details: draft.details, storedBytes: 0, contents: MemoryBody(data: body))
       entry.storedBytes = Int64(MemoryTier.cost(entry))
       try state.check(entry.storedBytes)
-      if let known, state.tier.find(known) == nil { throw ArchiveError.writerOvertaken }
+      let isRemoved = ([0] + slots(of: entry)).contains { state.removals[$0] ?? 0 > moment }
+      if isRemoved || known.map({ state.tier.find($0) == nil }) ?? false { throw ArchiveError.writerOvertaken }
       let replaced = (draft.replacing + [entry.id]).compactMap { state.tier.find($0) }
       for old in replaced { state.tier.drop(old.id) }
       do { try state.makeRoom(for: StoreUsage(bytes: entry.storedBytes - reserved, count: 1)) } catch {
@@ -116,7 +121,12 @@ package final class MemoryStore: ArchiveStore {
 
   @discardableResult
   package func removeAll(_ filter: EntryFilter) async throws -> Int {
-    let doomed = try change { $0.tier.entries }.filter(filter.matches)
+    let slot = slot(of: filter)
+    let doomed = try change { state in
+      state.moment += 1
+      state.removals[slot] = state.moment
+      return state.tier.entries
+    }.filter(filter.matches)
     return try change { state in
       let before = state.tier.totals.usage.count
       for entry in doomed { state.tier.drop(entry.id) }
@@ -142,13 +152,15 @@ package final class MemoryStore: ArchiveStore {
 
   // MARK: Writers
 
-  package func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+  package func makeWriter(for key: ArchiveKey, length: Int64?, since moment: Int64) throws -> any EntryWriter {
     try change { try $0.check(length ?? 0) }
-    return MemoryWriter(store: self, key: key)
+    return MemoryWriter(store: self, key: key, since: moment)
   }
 
   /// Returns `nil`: in memory, a copy is as good.
-  package func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? { try change { _ in nil } }
+  package func resumeWriting(_ entry: StoredEntry, since moment: Int64) async throws -> (any EntryWriter)? {
+    try change { _ in nil }
+  }
 
   /// Counts more bytes of an unfinished body.
   fileprivate func reserve(_ bytes: Int64, of total: Int64) throws {
@@ -230,21 +242,25 @@ extension Data {
 final class MemoryWriter: EntryWriter {
   private struct State {
     var body = Data()
-    /// The bytes that the store counts for it.
-    var reserved: Int64 = 0
     /// The error that ended the writer.
     var failure: (any Error)?
     /// The entry of its checkpoints.
     var known: EntryID?
+
+    /// The bytes that the store counts for it.
+    var reserved: Int64 { failure == nil ? Int64(body.count) : 0 }
 
     func check() throws { if let failure { throw failure } }
   }
 
   private let store: MemoryStore
   private let key: ArchiveKey
+  private let moment: Int64
   private let state = Locked(State())
 
-  init(store: MemoryStore, key: ArchiveKey) { (self.store, self.key) = (store, key) }
+  init(store: MemoryStore, key: ArchiveKey, since moment: Int64) {
+    (self.store, self.key, self.moment) = (store, key, moment)
+  }
 
   deinit {
     let (reserved, known) = state.withLock { ($0.reserved, $0.known) }
@@ -260,10 +276,7 @@ final class MemoryWriter: EntryWriter {
       return Int64(state.body.count) + count
     }
     try givingUp { try store.reserve(count, of: length) }
-    state.withLock { state in
-      if state.body.isEmpty { state.body = chunk } else { state.body.append(chunk) }
-      state.reserved += count
-    }
+    state.withLock { state in if state.body.isEmpty { state.body = chunk } else { state.body.append(chunk) } }
   }
 
   func read(at offset: Int64, upTo limit: Int) async throws -> Data {
@@ -284,11 +297,11 @@ final class MemoryWriter: EntryWriter {
     }
     // The stored checkpoint counts in addition to the bytes of the writer.
     let entry = try givingUp {
-      try store.insert(draft, body, reserved: isLast ? reserved : 0, as: known, isLast: isLast)
+      try store.insert(draft, body, reserved: isLast ? reserved : 0, as: known, since: moment, isLast: isLast)
     }
     state.withLock { state in
       state.known = isLast ? nil : entry.id
-      if isLast { (state.reserved, state.failure) = (0, ArchiveError.writerDone) }
+      if isLast { state.failure = ArchiveError.writerDone }
     }
     return entry
   }
@@ -306,8 +319,7 @@ final class MemoryWriter: EntryWriter {
   /// Ends the writer with the first error. Its bytes stay readable.
   private func giveUp(_ reason: any Error) {
     let reserved = state.withLock { state in
-      state.failure = state.failure ?? reason
-      defer { state.reserved = 0 }
+      defer { state.failure = state.failure ?? reason }
       return state.reserved
     }
     store.release(reserved)

@@ -155,6 +155,23 @@ struct PromiseTests {
     await other.close()
     await store.close()
   }
+
+  @Test("syncs the bodies that another process has stored with its own flush")
+  func others() async throws {
+    let options = options(disk)
+    let (store, other) = (try open(options), try open(options))
+    try await other.flush()
+    try await store.put(.sample("a"), body: .noise(90_000))
+    try await other.flush()
+    var chance = SplitMix(state: 6)
+    for _ in 0..<20 {
+      let again = try open(disk.afterLossOfPower(&chance))
+      #expect(try await again.bodies("a") == [.noise(90_000)])
+      await again.close()
+    }
+    await other.close()
+    await store.close()
+  }
 }
 
 @Suite("Two stores on one directory, and one that is suspended", .timeLimit(.minutes(5)))
@@ -200,15 +217,14 @@ struct SharedDirectoryTests {
     let (store, other) = (try directory.store(), try directory.store())
     let body = Data.noise(50_000)
     let entry = try await store.put(.sample("a"), body: body)
-    let writer = try store.makeWriter(for: entry.key)
+    let writer = try store.makeWriter(for: entry.key, length: nil, since: store.moment)
     try await writer.append(body)
     if isRemoved {
       try await other.removeAll(.all)
       try await other.flush()
     }
     try await writer.append(.noise(10, seed: 2))
-    var draft = EntryDraft.sample("a", replacing: [entry.id])
-    draft.source = entry.id
+    let draft = EntryDraft.sample("a", replacing: [entry.id])
     if isRemoved {
       let error = await #expect(throws: ArchiveError.self) { try await writer.commit(draft) }
       #expect(error?.code == .notWritten)
@@ -227,16 +243,52 @@ struct SharedDirectoryTests {
     let gate = DispatchSemaphore(value: 0)
     store.queue.async { gate.wait() }
     store.remove([entry.id])
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        store.suspend()
-        continuation.resume()
-      }
-      gate.signal()
-    }
-    #expect(!store.isOpen)
+    await suspend(store) { gate.signal() }
     let again = try directory.store()
     #expect(try await again.list().isEmpty)
+    await again.close()
+  }
+
+  @Test("a suspension gives back the lock of a body that is being written")
+  func suspendedWriter() async throws {
+    let store = try directory.store()
+    let writer = try store.makeWriter(for: ArchiveKey("a"))
+    try await writer.append(.noise(200_000))
+    #expect(directory.bodies.count == 1)
+    await suspend(store)
+    // Its opening removes bodies without a row that no writer has.
+    let again = try directory.store()
+    #expect(await again.settle())
+    #expect(directory.bodies.isEmpty)
+    await #expect(throws: ArchiveError.self) { try await writer.append(.noise(200_000)) }
+    await again.close()
+  }
+
+  private func suspend(_ store: DiskStore, meanwhile: () -> Void = {}) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        store.leave(as: .lost)
+        continuation.resume()
+      }
+      meanwhile()
+    }
+    #expect(!store.isOpen)
+  }
+
+  @Test(
+    "without its log or the memory that its log is shared by, a store is lost and says so", arguments: ["-wal", "-shm"])
+  func companions(suffix: String) async throws {
+    let store = try directory.store()
+    try await store.put(.sample("a"), body: .noise(300))
+    try FileManager.default.removeItem(at: directory.url.appendingPathComponent("index.sqlite" + suffix))
+    await #expect(throws: ArchiveError.self) { try await store.put(.sample("b"), body: .noise(300)) }
+    await #expect(throws: ArchiveError.self) { try await store.flush() }
+    #expect(!store.isOpen)
+    await store.close()
+    let again = try directory.store()
+    try await again.put(.sample("c"), body: .noise(300))
+    try await again.flush()
+    #expect(try await again.bodies("c") == [.noise(300)])
     await again.close()
   }
 

@@ -48,7 +48,7 @@ enum FaultSession: String, CaseIterable, Sendable {
 
     func settle() async {
       guard isSettled else { return }
-      await store.bodies.pool.settle()
+      store.bodies.pool.wait()
       if await !store.settle() { ledger.complain(["the store goes on and on"]) }
     }
 

@@ -90,8 +90,9 @@ extension ArchiveStore {
     return sha256(key.map { $0 ^ 0x5C } + sha256(key.map { $0 ^ 0x36 } + bytes))
   }
 
-  /// Its first eight bytes, which entries are found by.
-  func mark(_ bytes: some Sequence<UInt8>) -> UInt64 { digest(Array(bytes)).withUnsafeBytes { $0.word(at: 0) } }
+  /// The digest that entries are found by. Of SHA-256 behind the key, eight bytes are no state to continue from, and
+  /// take half the time of HMAC.
+  func mark(_ bytes: some Sequence<UInt8>) -> UInt64 { sha256(secretBytes + bytes).withUnsafeBytes { $0.word(at: 0) } }
 
   /// The mark of a key and its partition. The byte between them is none of UTF-8: no two pairs have the same bytes.
   func digest(of key: ArchiveKey) -> UInt64 { mark(key.partition.bytes + [0xFF] + key.bytes) }

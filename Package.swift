@@ -54,7 +54,8 @@ let libraries: [Target] = [
   module(
     "WaylayTesting",
     needs: [
-      "WaylayCore", "WaylayHAR", "WaylayMocks", "WaylayRecording", "IssueReporting", "IssueReportingTestSupport",
+      "WaylayCore", "WaylayHAR", "WaylayMocks", "WaylayRecording", "WaylayRemoteControl", "IssueReporting",
+      "IssueReportingTestSupport",
     ],
     guarded: ["AsyncHTTPClient": ["WaylayAsyncHTTPClient"]]),
   module(
@@ -100,8 +101,7 @@ let modules: [Target] = [
   module(
     "TestSupport", in: "Tests/Support",
     needs: ["CTestWidth", "TestOrigin", "WaylayCore", "WaylayHAR", "IssueReporting", "Logging"]),
-  // The core as it is on Apple platforms, built on Linux: the same files, with the folder Platform/Linux left out and a twin of
-  // Platform/Apple/Darwin.swift. What drives it is a model of Apple's loading system.
+  // The core's files for Apple platforms, built on Linux with a twin of Platform/Apple/Darwin.swift; a model of Apple's loading system drives it.
   .target(
     name: "AppleCore", dependencies: dependencies(["WaylayBase", "HTTPTypes", "Logging"]),
     path: "Tests/AppleModel/Core", exclude: ["WaylayCore/Platform/Linux"],
@@ -174,7 +174,7 @@ let tests: [Target] = [
     of: "WaylayRemote",
     needs: [
       "remote-control", "WaylayCore", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors",
-      "WaylayMocks", "WaylayRemoteControl", "NIOCore", "NIOHTTP1",
+      "WaylayMocks", "WaylayRemoteControl", "WaylayTesting", "NIOCore", "NIOHTTP1",
     ]),
   tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
   tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayMocks", "Crypto"]),

@@ -26,7 +26,7 @@ sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Tests/StandIns/Apple
 libraries="WaylayBase WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
-  WaylayAsyncHTTPClient WaylayTesting WaylayInterceptors WaylayRemoteControl WaylayRemote WaylayTunnel WaylayWebView Waylay"
+  WaylayAsyncHTTPClient WaylayRemoteControl WaylayTesting WaylayInterceptors WaylayRemote WaylayTunnel WaylayWebView Waylay"
 # What is checked for macOS alone, where there are processes and tests: the module, and the folder where it does not follow from the name.
 rest="TestOrigin=Tests/Support/TestOrigin HijackLab=Tests/Support/HijackLab StoreFaults=Tests/Support/StoreFaults TestSupport=Tests/Support/TestSupport WaylayTool
   archive-torture=Tests/Harnesses/archive-torture exits=Tests/Harnesses/exits surviving-hijacks=Examples/surviving-hijacks

@@ -16,7 +16,7 @@ root=$PWD
 built=$root/.build/debug/Modules
 standIns=$root/Tests/StandIns/Platforms
 libraries="WaylayBase WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
-  WaylayTesting WaylayInterceptors WaylayRemoteControl WaylayRemote WaylayTunnel WaylayWebView Waylay"
+  WaylayRemoteControl WaylayTesting WaylayInterceptors WaylayRemote WaylayTunnel WaylayWebView Waylay"
 packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
   IssueReporting IssueReportingTestSupport RawStructuredFieldValues CoreMetrics Metrics Tracing Instrumentation ServiceContextModule Atomics
   NIOCore NIOPosix NIOHTTP1 NIOConcurrencyHelpers _NIODataStructures _NIOBase64"

@@ -5,6 +5,7 @@
   import WaylayCore
   import WaylayHAR
   import WaylayMocks
+  import WaylayTesting
 
   @testable import WaylayRemoteControl
 

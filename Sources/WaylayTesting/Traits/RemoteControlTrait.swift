@@ -1,4 +1,6 @@
 public import Testing
+public import WaylayMocks
+import WaylayRemoteControl
 
 /// A trait that gives each test its own `RemoteControl`, and verifies it at the end, if the app was invited.
 ///

@@ -36,21 +36,35 @@ extension HAR.Body {
   /// Adapts the pieces of `original` to this body, which was made by replacing parts of it. The borders are mapped line
   /// by line: pieces of event streams end at line ends, and replacements keep lines.
   mutating func moveBorders(from original: HAR.Body) {
-    guard !original.pieces.isEmpty, data != original.data else { return }
-    func ends(_ data: Data) -> [Int] { [0] + data.enumerated().filter { $1 == 10 }.map { $0.offset + 1 } }
-    var (old, new) = (ends(original.data), ends(data))
-    if old.count != new.count { (old, new) = ([0], [0]) }
-    var (moved, line, done, end) = ([Piece](), 0, 0, 0)
-    for piece in original.pieces {
+    let pieces = original.pieces
+    guard !pieces.isEmpty, data != original.data else { return }
+    func lines(_ data: Data) -> [Data] { data.split(separator: 10, omittingEmptySubsequences: false).map { Data($0) } }
+    var (old, new) = (lines(original.data), lines(data))
+    if old.count != new.count { (old, new) = ([original.data], [data]) }
+    var moved: [Piece] = []
+    // The start of the line in both bodies, and the number of bytes of the new body that are assigned to pieces.
+    var (number, oldStart, newStart, done, end) = (0, 0, 0, 0, 0)
+    for piece in pieces {
       end += piece.size
-      while line + 1 < old.count, old[line + 1] <= end { line += 1 }
-      // Within a line, a border stays at its distance from the beginning.
-      let limit = line + 1 < new.count ? new[line + 1] : data.count
-      let border = end == original.data.count ? data.count : min(new[line] + end - old[line], limit)
+      while number < old.count - 1, oldStart + old[number].count < end {
+        oldStart += old[number].count + 1
+        newStart += new[number].count + 1
+        number += 1
+      }
+      let border = newStart + Self.border(end - oldStart, old[number], new[number])
       // Omit pieces that became empty.
       if border > done { moved.append(Piece(time: piece.time, size: border - done)) }
       done = max(done, border)
     }
-    pieces = moved
+    if done < data.count, !moved.isEmpty { moved[moved.count - 1].size += data.count - done }
+    self.pieces = moved
+  }
+
+  /// Maps an offset by the common prefix and suffix of both texts.
+  private static func border(_ place: Int, _ old: Data, _ new: Data) -> Int {
+    let before = zip(old, new).prefix { $0 == $1 }.count
+    if place <= before { return place }
+    let after = zip(old.reversed(), new.reversed()).prefix { $0 == $1 }.count
+    return old.count - place <= after ? max(before, new.count - (old.count - place)) : before
   }
 }

@@ -100,8 +100,11 @@ extension DiskStore {
   func settle() async -> Bool {
     for _ in 0..<100 {
       bodies.pool.wait()
-      await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
-      if state.withLock({ $0.jobs.isEmpty }) { return true }
+      // On the queue, where no job is under way.
+      let isDone = await withCheckedContinuation { continuation in
+        queue.async { [self] in continuation.resume(returning: state.withLock { $0.jobs.isEmpty }) }
+      }
+      if isDone { return true }
     }
     return false
   }

@@ -5,16 +5,12 @@
 
   /// The example's app in a process of its own, which requests what it is told.
   final class RemoteApp: Sendable {
-    private let process: Locked<Process>
+    let id: Int32
     private let lines: Locked<AsyncStream<String>.Iterator>
     private let input: FileHandle
 
     init(_ environment: [String: String]) throws {
-      let (process, input, output) = (Process(), Pipe(), Pipe())
-      process.executableURL = URL(fileURLWithPath: Program("remote-control").path)
-      process.arguments = ["app"]
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      (process.standardInput, process.standardOutput) = (input, output)
+      let (input, output) = (Pipe(), Pipe())
       let (stream, continuation) = AsyncStream.makeStream(of: String.self)
       let rest = Locked(Data())
       output.fileHandleForReading.readabilityHandler = { handle in
@@ -34,15 +30,23 @@
         }
         for line in whole { continuation.yield(line) }
       }
-      try process.run()
+      id = try Program("remote-control").spawn(
+        ["app"], environment,
+        files: [
+          .copy(input.fileHandleForReading.fileDescriptor), .copy(output.fileHandleForWriting.fileDescriptor),
+          .open("/dev/null", O_WRONLY),
+        ])
+      try input.fileHandleForReading.close()
+      try output.fileHandleForWriting.close()
       self.input = input.fileHandleForWriting
-      self.process = Locked(process)
       lines = Locked(stream.makeAsyncIterator())
     }
 
-    deinit { kill(SIGKILL) }
-
-    var id: Int32 { process.withLock { $0.processIdentifier } }
+    deinit {
+      kill(SIGKILL)
+      // A thread of its own, because a wait holds one of the few that tasks have.
+      Thread.detachNewThread { [id] in while waitpid(id, nil, 0) < 0, errno == EINTR {} }
+    }
 
     func kill(_ signal: Int32) { Foundation.kill(id, signal) }
 

@@ -137,7 +137,9 @@ struct SecretTests {
       shown.contains(#"expected "date""#) && shown.contains(#"but was  "name""#) && shown.contains("but was  1234"),
       "\(shown)")
     #expect(!shown.contains("pl4nted"))
-    let mock = MockInterceptor(.init(unredactedNames: ["session_key"])) { Stub(.get, "/x?session_key=name", .status(200)) }
+    let mock = MockInterceptor(.init(unredactedNames: ["session_key"])) {
+      Stub(.get, "/x?session_key=name", .status(200))
+    }
     try await mock.ask(
       .get("https://a.b/x?session_key=name&token=pl4nted".replacingOccurrences(of: "&token=pl4nted", with: "")))
     #expect(mock.requests.map(\.description) == ["GET https://a.b/x?session_key=name"])

@@ -7,8 +7,7 @@ struct FormatMark: Sendable {
   let payloadSize: Int
 
   enum Failure: Error, Equatable {
-    case foreign
-    case version(UInt32)
+    case foreign, version(UInt32)
   }
 
   /// The length of both copies.

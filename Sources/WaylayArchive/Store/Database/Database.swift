@@ -198,9 +198,7 @@ struct DatabaseError: Error, CustomStringConvertible {
 
 /// A value of a statement.
 enum DatabaseValue: ExpressibleByIntegerLiteral {
-  case number(Int64)
-  case bytes(any ContiguousBytes)
-  case null
+  case number(Int64), bytes(any ContiguousBytes), null
 
   init(integerLiteral value: Int64) { self = .number(value) }
 

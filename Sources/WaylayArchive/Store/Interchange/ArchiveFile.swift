@@ -7,14 +7,8 @@ enum ArchiveFile {
   static let longestFrame = 4 << 20
 
   enum Frame: UInt8 {
-    /// The beginning of an entry: its head block.
-    case entry = 1
-    /// A piece of its body.
-    case body = 2
-    /// The end of an entry: the length of its body.
-    case end = 3
-    /// The end of the file: the number of entries.
-    case last = 4
+    // The head block of an entry, the pieces of its body, the length of that, and at last the number of entries.
+    case entry = 1, body, end, last
   }
 }
 

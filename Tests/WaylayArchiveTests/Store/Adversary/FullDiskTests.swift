@@ -108,8 +108,14 @@
         #expect(!isRoomy, "\(error)")
       }
       try FileManager.default.removeItem(at: volume.url.appendingPathComponent("filler"))
-      try await archive.removeAll()
-      try await archive.flush()
+      do {
+        try await archive.removeAll()
+        try await archive.flush()
+      } catch let error as ArchiveError {
+        // The archive itself fills a volume without room for a reserve.
+        #expect(kibibytes < 448 && error.code == .notWritten, "\(error)")
+        return await archive.close()
+      }
       let remains = Planted.remains(in: volume.url.appendingPathComponent("archive"))
       #expect(remains.urls.isEmpty && remains.fields.isEmpty && remains.bodies.isEmpty)
       #expect(try await archive.usage.count == 0)

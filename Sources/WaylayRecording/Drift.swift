@@ -34,10 +34,25 @@ package struct Drift: Sendable, CustomStringConvertible {
   package static func between(
     _ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard, ignoring: [String] = []
   ) -> [Drift] {
-    func compared(_ entries: [HAR.Entry]) -> [ComparedResponse] {
-      redaction.redacted(entries).enumerated().map { ComparedResponse($1, number: $0) }
+    between(Recording(redaction.redacted(old)), Recording(redaction.redacted(new)), ignoring: ignoring)
+  }
+
+  /// The responses of a recording without their values, which take little memory.
+  package struct Recording: Sendable {
+    fileprivate private(set) var responses: [ComparedResponse] = []
+    /// Equal contents share their memory.
+    private var contents: Set<ComparedResponse.Content> = []
+
+    package init(_ entries: [HAR.Entry] = []) { entries.forEach { add($0) } }
+
+    package mutating func add(_ entry: HAR.Entry) {
+      let content = contents.insert(ComparedResponse.Content(entry)).memberAfterInsert
+      responses.append(ComparedResponse(entry, content, number: responses.count))
     }
-    let (old, new) = (compared(old), compared(new))
+  }
+
+  package static func between(_ old: Recording, _ new: Recording, ignoring: [String] = []) -> [Drift] {
+    let (old, new) = (old.responses, new.responses)
     var found: [Drift] = []
     var known: Set<String> = []
     func say(_ severity: Severity, _ response: ComparedResponse, _ place: String, _ change: String) {
@@ -45,40 +60,40 @@ package struct Drift: Sendable, CustomStringConvertible {
         return
       }
       let drift = Drift(severity: severity, request: response.name, place: place, change: change)
-      if known.insert("\(response.key(2)) \(place) \(change)").inserted { found.append(drift) }
+      if known.insert("\(response.keys[2]) \(place) \(change)").inserted { found.append(drift) }
     }
     var (left, rest) = (old, new)
     // Pair equal requests first, then those with different bodies, then those with different identifiers in the URL.
     for precision in 0...2 {
-      var waiting = Dictionary(grouping: rest) { $0.key(precision) }
+      var waiting = Dictionary(grouping: rest) { $0.keys[precision] }
       left = left.filter { response in
-        let others = waiting[response.key(precision)] ?? []
+        let others = waiting[response.keys[precision]] ?? []
         // Polling gets different responses to the same request: prefer the one with the same status.
         guard
           let index = others.firstIndex(where: { $0.status == response.status })
             ?? (precision < 2 ? nil : others.indices.first)
         else { return true }
         let other = others[index]
-        waiting[response.key(precision)]?.remove(at: index)
+        waiting[response.keys[precision]]?.remove(at: index)
         response.changes(to: other) { say($0, response, $1, $2) }
         return false
       }
       rest = rest.filter { response in
-        waiting[response.key(precision)]?.contains { $0.number == response.number } ?? false
+        waiting[response.keys[precision]]?.contains { $0.number == response.number } ?? false
       }
     }
     // A failure that was retried is by chance.
     func isRetried(_ response: ComparedResponse, in all: [ComparedResponse]) -> Bool {
       (response.status >= 500 || [0, 408, 429].contains(response.status))
-        && all[response.number...].contains { 200..<400 ~= $0.status && $0.key(2) == response.key(2) }
+        && all[response.number...].contains { 200..<400 ~= $0.status && $0.keys[2] == response.keys[2] }
     }
     (left, rest) = (left.filter { !isRetried($0, in: old) }, rest.filter { !isRetried($0, in: new) })
-    let (before, after) = (Set(old.map { "\($0.key(2)) \($0.status)" }), Set(new.map { "\($0.key(2)) \($0.status)" }))
-    for response in left where !after.contains("\(response.key(2)) \(response.status)") {
+    let (before, after) = (Set(old.map { "\($0.keys[2]) \($0.status)" }), Set(new.map { "\($0.keys[2]) \($0.status)" }))
+    for response in left where !after.contains("\(response.keys[2]) \(response.status)") {
       say(.note, response, "request", "was not made this time")
     }
-    for response in rest where !before.contains("\(response.key(2)) \(response.status)") {
-      let isKnown = old.contains { $0.key(2) == response.key(2) }
+    for response in rest where !before.contains("\(response.keys[2]) \(response.status)") {
+      let isKnown = old.contains { $0.keys[2] == response.keys[2] }
       say(
         isKnown ? .error : .note, response, isKnown ? "status" : "request",
         isKnown ? "is \(response.status), was another" : "is new")
@@ -89,137 +104,147 @@ package struct Drift: Sendable, CustomStringConvertible {
 
 /// A response prepared for comparison.
 private struct ComparedResponse: Sendable {
-  private enum Body {
-    case none
-    case json(Shape)
-    /// The data of server-sent events, by event name.
-    case events([String: Shape])
-    /// The elements of XML, or the columns of a table.
-    case names(Set<String>)
-    case other
-  }
-
   let number: Int
-  let entry: HAR.Entry
+  let content: Content
   /// The method and the URL, without a query.
   let name: String
+  let status: Int
+  let error: String?
+  /// Hashes shared by requests that count as equal: by URL and body, by the URL, and by the URL except for identifiers
+  /// and query values.
+  let keys: [Int]
 
-  init(_ entry: HAR.Entry, number: Int) {
-    self.entry = entry
-    self.number = number
+  init(_ entry: HAR.Entry, _ content: Content, number: Int) {
+    (self.number, self.content, status) = (number, content, entry.response.status)
     name = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
-  }
-
-  var status: Int { entry.response.status }
-
-  /// A key shared by requests that count as equal: with 0, in URL and body; with 1, in the URL; with 2, in the URL
-  /// except for identifiers and query values.
-  func key(_ precision: Int) -> String {
-    let parts = entry.request.url.split(separator: "?", maxSplits: 1)
-    let items = (parts.count > 1 ? parts[1] : "").split(separator: "&").sorted()
-    switch precision {
-    case 0: return "\(name)?\(items.joined(separator: "&")) \(entry.request.body?.data.base64EncodedString() ?? "")"
-    case 1: return "\(name)?\(items.joined(separator: "&"))"
-    default:
-      let names = items.map { String($0.prefix { $0 != "=" }) }
-      return "\(Identifier.path(name))?\(names.joined(separator: "&"))"
-    }
+    error = entry.extensions["_error"]?.string
+    let items = entry.request.url.drop { $0 != "?" }.dropFirst().split(separator: "&").sorted()
+    let names = items.map { String($0.prefix { $0 != "=" }) }
+    keys = [
+      [name] + items.map(String.init) + [entry.request.body?.data.base64EncodedString() ?? ""],
+      [name] + items.map(String.init), [Identifier.path(name)] + names,
+    ].map(\.hashValue)
   }
 
   func changes(to new: ComparedResponse, _ say: (Drift.Severity, String, String) -> Void) {
     guard status == new.status else {
-      let now = new.status == 0 ? "none: \(new.entry.extensions["_error"]?.string ?? "no response")" : "\(new.status)"
+      let now = new.status == 0 ? "none: \(new.error ?? "no response")" : "\(new.status)"
       return say(.error, "status", "is \(now), was \(status)")
     }
-    let (type, other) = (mediaType, new.mediaType)
-    if type != other, !type.isEmpty, !new.entry.response.body.data.isEmpty {
-      say(.error, "field Content-Type", "is \(other.isEmpty ? "missing" : other), was \(type)")
+    content.changes(to: new.content, say)
+  }
+
+  struct Content: Hashable, Sendable {
+    private enum Body: Hashable {
+      case none
+      case json(Shape)
+      /// The data of server-sent events, by event name.
+      case events([String: Shape])
+      /// The elements of XML, or the columns of a table.
+      case names(Set<String>)
+      case other
     }
-    let (before, after) = (fields, new.fields)
-    for name in before.keys.sorted() where after[name] == nil {
-      say(.warning, "field \(before[name] ?? name)", "is gone")
+
+    private let mediaType: String
+    private let fields: [String: String]
+    private let body: Body
+
+    init(_ entry: HAR.Entry) {
+      mediaType = Self.mediaType(of: entry)
+      (fields, body) = (Self.fields(of: entry), Self.body(of: entry, mediaType))
     }
-    for name in after.keys.sorted() where before[name] == nil { say(.note, "field \(after[name] ?? name)", "is new") }
-    switch (body, new.body) {
-    case (.none, .none), (.other, .other): break
-    case (.none, _): say(.note, "body", "is new")
-    case (_, .none): say(.error, "body", "is gone")
-    case (.json(let old), .json(let new)): old.changes(to: new, at: "$", say)
-    case (.events(let old), .events(let new)):
-      let others = Set(new.keys).subtracting(old.keys).sorted().joined(separator: ", ")
-      for (name, shape) in old.sorted(by: { $0.key < $1.key }) {
-        if let now = new[name] {
-          shape.changes(to: now, at: "event \(name) $", say)
-        } else if !others.isEmpty {
-          say(.error, "event \(name)", "is gone; new: \(others)")
+
+    func changes(to new: Content, _ say: (Drift.Severity, String, String) -> Void) {
+      let (type, other) = (mediaType, new.mediaType)
+      if type != other, !type.isEmpty, new.body != .none {
+        say(.error, "field Content-Type", "is \(other.isEmpty ? "missing" : other), was \(type)")
+      }
+      let (before, after) = (fields, new.fields)
+      for name in before.keys.sorted() where after[name] == nil {
+        say(.warning, "field \(before[name] ?? name)", "is gone")
+      }
+      for name in after.keys.sorted() where before[name] == nil { say(.note, "field \(after[name] ?? name)", "is new") }
+      switch (body, new.body) {
+      case (.none, .none), (.other, .other): break
+      case (.none, _): say(.note, "body", "is new")
+      case (_, .none): say(.error, "body", "is gone")
+      case (.json(let old), .json(let new)): old.changes(to: new, at: "$", say)
+      case (.events(let old), .events(let new)):
+        let others = Set(new.keys).subtracting(old.keys).sorted().joined(separator: ", ")
+        for (name, shape) in old.sorted(by: { $0.key < $1.key }) {
+          if let now = new[name] {
+            shape.changes(to: now, at: "event \(name) $", say)
+          } else if !others.isEmpty {
+            say(.error, "event \(name)", "is gone; new: \(others)")
+          }
         }
+      case (.names(let old), .names(let new)):
+        for name in old.subtracting(new).sorted() { say(.error, "body", "has no \(name) any more") }
+      default: say(.error, "body", "is of another kind")
       }
-    case (.names(let old), .names(let new)):
-      for name in old.subtracting(new).sorted() { say(.error, "body", "has no \(name) any more") }
-    default: say(.error, "body", "is of another kind")
     }
-  }
 
-  private var mediaType: String {
-    let field = entry.response.headers.first { $0.name.lowercased() == "content-type" }?.value
-    let type = (field ?? entry.response.body.mediaType).prefix { $0 != ";" }
-    return type.trimmingCharacters(in: .whitespaces).lowercased()
-  }
-
-  /// Names of the header fields that the application sets: in lower case, and as written.
-  private var fields: [String: String] {
-    var fields: [String: String] = [:]
-    for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
-    // Of cookies, only those of a login are expected in each recording.
-    for cookie in entry.response.cookies where Redaction.standard.hides(cookie.name) {
-      fields["set-cookie \(cookie.name)"] = "Set-Cookie \(cookie.name)"
+    private static func mediaType(of entry: HAR.Entry) -> String {
+      let field = entry.response.headers.first { $0.name.lowercased() == "content-type" }?.value
+      let type = (field ?? entry.response.body.mediaType).prefix { $0 != ";" }
+      return type.trimmingCharacters(in: .whitespaces).lowercased()
     }
-    return fields.filter { name, _ in
-      !Self.transportFields.contains(name) && !Self.prefixes.contains { name.hasPrefix($0) }
-    }
-  }
 
-  /// Fields set by the transport, by intermediaries or per machine.
-  private static let transportFields = Set(
-    """
-    age alt-svc connection content-encoding content-length content-type date expires keep-alive nel p3p pragma \
-    proxy-connection report-to reporting-endpoints server server-timing set-cookie strict-transport-security te trailer \
-    transfer-encoding upgrade vary via warning x-powered-by x-request-id x-runtime traceparent tracestate
-    """.split(separator: " ").map(String.init))
-  private static let prefixes = [
-    ":", "cf-", "fly-", "x-amz", "x-b3-", "x-cache", "x-envoy-", "x-served", "x-timer", "x-vercel-",
-  ]
-
-  private var body: Body {
-    let data = entry.response.body.data
-    guard !data.isEmpty, entry.request.method != "HEAD" else { return .none }
-    if mediaType == "text/event-stream" { return .events(Self.events(String(decoding: data, as: UTF8.self))) }
-    if let json = try? JSONValue(reading: data) { return .json(Shape(json)) }
-    let text = String(decoding: data, as: UTF8.self)
-    if mediaType.hasSuffix("xml") {
-      return .names(Set(text.matches(of: /<([A-Za-z_][\w.:\-]*)/).map { "<\($0.output.1)>" }))
-    }
-    if mediaType.hasSuffix("csv") {
-      return .names(Set(text.prefix { !$0.isNewline }.split(separator: ",").map { "column \($0)" }))
-    }
-    let lines = data.split(separator: 10).map { Data($0) }.compactMap { try? JSONValue(reading: $0) }
-    guard let first = lines.first, mediaType.contains("json") || lines.count > 1 else { return .other }
-    return .json(lines.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) })
-  }
-
-  private static func events(_ text: String) -> [String: Shape] {
-    var events: [String: Shape] = [:]
-    var (name, data) = ("message", "")
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      guard !line.isEmpty else {
-        if let json = try? JSONValue(reading: Data(data.utf8)) { events[name, default: Shape(json)].merge(Shape(json)) }
-        (name, data) = ("message", "")
-        continue
+    /// Names of the header fields that the application sets: in lower case, and as written.
+    private static func fields(of entry: HAR.Entry) -> [String: String] {
+      var fields: [String: String] = [:]
+      for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
+      // Of cookies, only those of a login are expected in each recording.
+      for cookie in entry.response.cookies where Redaction.standard.hides(cookie.name) {
+        fields["set-cookie \(cookie.name)"] = "Set-Cookie \(cookie.name)"
       }
-      let value = line.drop { $0 != ":" }.dropFirst()
-      let text = value.first == " " ? value.dropFirst() : value
-      if line.hasPrefix("event:") { name = String(text) } else if line.hasPrefix("data:") { data += text + "\n" }
+      return fields.filter { name, _ in !transportFields.contains(name) && !prefixes.contains { name.hasPrefix($0) } }
     }
-    return events
+
+    /// Fields set by the transport, by intermediaries or per machine.
+    private static let transportFields = Set(
+      """
+      age alt-svc connection content-encoding content-length content-type date expires keep-alive nel p3p pragma \
+      proxy-connection report-to reporting-endpoints server server-timing set-cookie strict-transport-security te trailer \
+      transfer-encoding upgrade vary via warning x-powered-by x-request-id x-runtime traceparent tracestate
+      """.split(separator: " ").map(String.init))
+    private static let prefixes = [
+      ":", "cf-", "fly-", "x-amz", "x-b3-", "x-cache", "x-envoy-", "x-served", "x-timer", "x-vercel-",
+    ]
+
+    private static func body(of entry: HAR.Entry, _ mediaType: String) -> Body {
+      let data = entry.response.body.data
+      guard !data.isEmpty, entry.request.method != "HEAD" else { return .none }
+      if mediaType == "text/event-stream" { return .events(events(String(decoding: data, as: UTF8.self))) }
+      if let json = try? JSONValue(reading: data) { return .json(Shape(json)) }
+      let text = String(decoding: data, as: UTF8.self)
+      if mediaType.hasSuffix("xml") {
+        return .names(Set(text.matches(of: /<([A-Za-z_][\w.:\-]*)/).map { "<\($0.output.1)>" }))
+      }
+      if mediaType.hasSuffix("csv") {
+        return .names(Set(text.prefix { !$0.isNewline }.split(separator: ",").map { "column \($0)" }))
+      }
+      let lines = data.split(separator: 10).map { Data($0) }.compactMap { try? JSONValue(reading: $0) }
+      guard let first = lines.first, mediaType.contains("json") || lines.count > 1 else { return .other }
+      return .json(lines.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) })
+    }
+
+    private static func events(_ text: String) -> [String: Shape] {
+      var events: [String: Shape] = [:]
+      var (name, data) = ("message", "")
+      for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        guard !line.isEmpty else {
+          if let json = try? JSONValue(reading: Data(data.utf8)) {
+            events[name, default: Shape(json)].merge(Shape(json))
+          }
+          (name, data) = ("message", "")
+          continue
+        }
+        let value = line.drop { $0 != ":" }.dropFirst()
+        let text = value.first == " " ? value.dropFirst() : value
+        if line.hasPrefix("event:") { name = String(text) } else if line.hasPrefix("data:") { data += text + "\n" }
+      }
+      return events
+    }
   }
 }

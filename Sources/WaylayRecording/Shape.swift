@@ -2,7 +2,7 @@ import Foundation
 import WaylayHAR
 
 /// The structure of JSON values: types by position, without values.
-struct Shape: Sendable {
+struct Shape: Hashable, Sendable {
   enum Kind: String, Sendable {
     case null, boolean, integer, number, string, array, object
   }

@@ -26,7 +26,8 @@
       case let error as HARError:
         // The message of a write error includes the cause.
         let cause = error.code == .unwritable ? "" : Self.cause(error.underlying)
-        self.init(.files, "har.\(error.code)", error.message + cause)
+        let name = error.file.map(\.lastPathComponent).flatMap { error.message.contains($0) ? nil : $0 + ": " } ?? ""
+        self.init(.files, "har.\(error.code)", name + error.message + cause)
       case let error as ArchiveError: self.init(.files, "archive.\(error.code)", Self.text(error))
       case let error as HostError:
         self.init(error.isNetworkFailure ? .network : .failed, "hosts.\(error.code)", Self.text(error))

@@ -167,6 +167,14 @@
       return count
     }
 
+    /// The shapes of all responses, redacted.
+    func recording(_ redaction: Redaction) throws -> Drift.Recording {
+      let known = try secrets(redaction)
+      var (recording, report) = (Drift.Recording(), RedactionReport())
+      try forEach { recording.add(redaction.redacted($1, report: &report) { _ in known }) }
+      return recording
+    }
+
     /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
     func write(
       to target: OutputFile, _ redaction: Redaction, isStrict: Bool
@@ -188,16 +196,6 @@
         return (count, report)
       } catch let error as HARError where (error.underlying as? POSIXError)?.code == .EPIPE {
         throw Output.Closed()
-      }
-    }
-  }
-
-  extension HAR {
-    /// Reads a file; an error message includes its name.
-    init(named path: String) throws {
-      do { self = try HAR(contentsOf: URL(fileURLWithPath: path)) } catch let error as HARError {
-        let failure = ToolFailure(error)
-        throw ToolFailure(failure.status, failure.code, "\(path): \(failure.message)")
       }
     }
   }

@@ -24,7 +24,8 @@
 
       func run() throws {
         let drifts = Drift.between(
-          try HAR(named: old).entries, try HAR(named: new).entries, secrets.redaction, ignoring: ignore)
+          try HARFile(old).recording(secrets.redaction), try HARFile(new).recording(secrets.redaction), ignoring: ignore
+        )
         var json = common.json ? JSONList("drifts") : nil
         for drift in drifts {
           try json?.append([

@@ -121,7 +121,8 @@
     /// The differences, the worst one last.
     private func drifts(since file: String, _ traffic: JSONValue) throws -> JSONValue {
       let new = try HAR(data: Data((traffic["har"] ?? [:]).description.utf8))
-      let drifts = Drift.between(try HAR(named: file).entries, new.entries, redaction).reversed()
+      let old = try HARFile(file).recording(redaction)
+      let drifts = Drift.between(old, Drift.Recording(redaction.redacted(new.entries))).reversed()
       return ["drifts": JSONValue(drifts.map(\.description))]
     }
 

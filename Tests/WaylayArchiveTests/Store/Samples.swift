@@ -100,11 +100,11 @@ extension DiskStore {
   func settle() async -> Bool {
     for _ in 0..<100 {
       bodies.pool.wait()
-      // On the queue, where no job is under way.
-      let isDone = await withCheckedContinuation { continuation in
-        queue.async { [self] in continuation.resume(returning: state.withLock { $0.jobs.isEmpty }) }
+      // On the queue: elsewhere, jobs may be in a transaction.
+      let isIdle = await withCheckedContinuation { continuation in
+        queue.async { [state] in continuation.resume(returning: state.withLock { $0.jobs.isEmpty }) }
       }
-      if isDone { return true }
+      if isIdle { return true }
     }
     return false
   }

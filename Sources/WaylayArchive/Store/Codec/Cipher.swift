@@ -98,15 +98,15 @@ extension ArchiveStore {
   func digest(of key: ArchiveKey) -> UInt64 { mark(key.partition.bytes + [0xFF] + key.bytes) }
 
   /// Where the last removal of a path, a host or a partition is noted: one of 65 536 places, which others share.
-  private func slot(_ bytes: some Sequence<UInt8>) -> Int64 { Int64(mark(bytes) & 0xFFFF) + 1 }
+  private func slot(_ bytes: some Sequence<UInt8>) -> Int64 { Int64(mark(bytes) & 0xFFFF) + 3 }
 
-  /// Where removals of an entry are noted, unless at 0.
+  /// Where removals of an entry are noted.
   func slots(of entry: StoredEntry) -> [Int64] {
-    [slot(entry.key.path), slot(entry.details.host.utf8), slot(entry.key.partition.bytes)]
+    [2, slot(entry.key.path), slot(entry.details.host.utf8), slot(entry.key.partition.bytes)]
   }
 
-  /// Where a removal by a filter is noted; 0 if its entries have none of these in common.
-  func slot(of filter: EntryFilter) -> Int64 { filter.parts.lazy.compactMap(\.subject).first.map { slot($0) } ?? 0 }
+  /// Where a removal by a filter is noted; 2 if its entries have none of these in common.
+  func slot(of filter: EntryFilter) -> Int64 { filter.parts.lazy.compactMap(\.subject).first.map { slot($0) } ?? 2 }
 }
 
 private func sha256(_ bytes: [UInt8]) -> [UInt8] {

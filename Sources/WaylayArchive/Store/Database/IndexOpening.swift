@@ -9,7 +9,7 @@ struct IndexOpening {
   let connections: Connections
   /// The connection that detects changes by other processes.
   let watch: Database
-  let place: DiskStore.Place
+  let place: (directory: FileStatus.Identity, index: FileStatus, parts: [FileStatus.Identity?])
   /// The totals of the index when it was opened.
   let seen: DiskStore.Change.Seen
   /// The number of openings for writing: the upper half of the numbers of new entries.

@@ -23,13 +23,11 @@ enum Schema {
     "entry_file": "CREATE INDEX entry_file ON entry(file) WHERE file IS NOT NULL",
     "entry_use": "CREATE INDEX entry_use ON entry(used) WHERE pinned=0",
     "content": "CREATE TABLE content(id INTEGER PRIMARY KEY, head BLOB NOT NULL, body BLOB)",
-    // The clocks of the last removals, in few places (`slot(of:)`).
-    "removal": "CREATE TABLE removal(slot INTEGER PRIMARY KEY, clock INTEGER NOT NULL)",
     "tag": "CREATE TABLE tag(entry INTEGER, digest INTEGER, PRIMARY KEY(entry, digest)) WITHOUT ROWID",
     "tag_digest": "CREATE INDEX tag_digest ON tag(digest, entry)",
     "meta": "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    // The totals of all entries, and the last change: its number, its store, and whether bytes of removed entries
-    // remain.
+    // The first row: the totals of all entries, and the last change: its number, its store, and whether bytes of removed
+    // entries remain. The others: the numbers of the last removals (`slot(of:)`), on the page that each change writes.
     "total": """
     CREATE TABLE total(id INTEGER PRIMARY KEY, count INTEGER, bytes INTEGER, pinned INTEGER, pinnedBytes INTEGER, \
     clock INTEGER, writer INTEGER, removed INTEGER)

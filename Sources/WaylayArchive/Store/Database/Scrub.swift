@@ -34,7 +34,7 @@ struct Scrub {
         // All pages under the lock only where changes do not end.
         guard isSame || ContinuousClock.now - start > Self.patience / 2 else { return false }
         _ = try gaps(of: isSame ? noted : nil, zeroing: true)
-        try database.run("UPDATE total SET clock=clock+1, removed=0")
+        try database.run("UPDATE total SET clock=clock+1, removed=0 WHERE id=1")
         return true
       }
       // Until the log is synced, a loss of power may bring it back.

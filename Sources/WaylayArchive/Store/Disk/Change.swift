@@ -13,7 +13,7 @@ extension DiskStore {
 
       init(_ database: Database) throws {
         var seen: (Totals, Int64, Int64)?
-        try database.run("SELECT count, bytes, pinned, pinnedBytes, clock, writer FROM total") {
+        try database.run("SELECT count, bytes, pinned, pinnedBytes, clock, writer FROM total WHERE id=1") {
           seen = (Totals($0), $0.number(4), $0.number(5))
         }
         guard let seen else { throw DatabaseError(code: SQLITE_CORRUPT, message: "the sums are missing") }
@@ -61,9 +61,8 @@ extension DiskStore {
 
     /// Records a removal, so that no entry decided before it is added after it.
     func note(_ filter: EntryFilter) throws {
-      try database.run(
-        "INSERT OR REPLACE INTO removal SELECT ?, max(clock+1, ?) FROM total",
-        [.number(store.slot(of: filter)), .number(now)])
+      let sql = "INSERT OR REPLACE INTO total(id, clock) SELECT ?, max(clock+1, ?) FROM total WHERE id=1"
+      try database.run(sql, [.number(store.slot(of: filter)), .number(now)])
     }
 
     /// Adds an entry, or replaces its former state.
@@ -72,11 +71,9 @@ extension DiskStore {
     ///   - length: The length of its body in the index; `nil` for a new entry.
     ///   - moment: The last change before the entry was decided.
     /// - Returns: Whether the index had the entry in this state, and no removal has come since.
-    func enter(
-      _ record: EntryRecord, _ entry: StoredEntry, from length: Int64?, since moment: Int64
-    ) throws -> Bool {
+    func enter(_ record: EntryRecord, _ entry: StoredEntry, from length: Int64?, since moment: Int64) throws -> Bool {
       let removed = try database.number(
-        "SELECT max(clock) FROM removal WHERE slot IN (0, ?, ?, ?)", store.slots(of: entry).map { .number($0) })
+        "SELECT max(clock) FROM total WHERE id IN (?, ?, ?, ?)", store.slots(of: entry).map { .number($0) })
       let former = try length == nil ? nil : row(record.id.number)
       guard removed ?? 0 <= moment, former?.length == length else { return false }
       try write(record, inPlaceOf: former)
@@ -168,7 +165,7 @@ extension DiskStore {
       try database.run(
         """
         UPDATE total SET count=count+?, bytes=bytes+?, pinned=pinned+?, pinnedBytes=pinnedBytes+?, \
-        clock=max(clock+1, ?), writer=?, removed=max(removed, ?)
+        clock=max(clock+1, ?), writer=?, removed=max(removed, ?) WHERE id=1
         """,
         [
           .number(Int64(totals.usage.count)), .number(totals.usage.bytes), .number(Int64(totals.pinned.count)),

@@ -54,7 +54,7 @@ extension DiskStore {
       adopt(try Change.Seen(database))
       let others = try state.withLock { $0.hasOthers } ? directory.bodyNumbers() : []
       try synchronize(database, others)
-      let isRemoval = try database.number("SELECT removed FROM total") != 0
+      let isRemoval = try database.number("SELECT removed FROM total WHERE id=1") != 0
       if isRemoval {
         try sweep(database)
         try directory.remove(StoreDirectory.damaged)
@@ -62,6 +62,13 @@ extension DiskStore {
       // Also if another process has scrubbed: the files that this process has removed may not be synced.
       try directory.synchronizeNames()
       guard isRemoval else { return }
+      if try database.number("SELECT 1 FROM entry LIMIT 1") == nil {
+        // Damage may have left heads without an entry, and pages that are in no tree.
+        try database.run("DELETE FROM content WHERE NOT EXISTS (SELECT 1 FROM entry)")
+        try database.run("PRAGMA quick_check(1)") { row in
+          if row.text(0) != "ok" { throw DatabaseError(code: SQLITE_CORRUPT, message: row.text(0)) }
+        }
+      }
       // Returns free pages to the volume in batches, because each page goes through the log.
       while try database.number("PRAGMA freelist_count") ?? 0 > 256,
         try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)

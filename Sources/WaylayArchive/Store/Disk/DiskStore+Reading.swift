@@ -3,7 +3,7 @@ import Foundation
 extension DiskStore {
   /// The columns that make an entry.
   static let columns = "id, entry.digest, cost, hits, file, head"
-  private static let from = "FROM entry JOIN content USING(id) WHERE "
+  private static let from = "FROM entry LEFT JOIN content USING(id) WHERE "
 
   /// Returns all entries of a key if they are in memory, and `nil` otherwise.
   package func cached(_ key: ArchiveKey) -> [StoredEntry]? {

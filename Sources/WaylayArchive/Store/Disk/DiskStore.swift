@@ -22,9 +22,7 @@ package final class DiskStore: ArchiveStore {
   let bodies: FileBody.Context
   let connections: Connections
   /// The identities of the directory, of the index, and of the other files when they were opened.
-  typealias Place = (directory: FileStatus.Identity, index: FileStatus, parts: [FileStatus.Identity?])
-
-  let place: Place
+  let place: (directory: FileStatus.Identity, index: FileStatus, parts: [FileStatus.Identity?])
   let state: Locked<State>
   /// The files that writers of this store have locked, by number.
   let locked = Locked<[UInt64: FileDescriptor]>([:])

@@ -109,6 +109,6 @@ extension DiskStore {
       case .url, .matching: break
       }
     }
-    return ("FROM \(tables) JOIN content USING(id) WHERE \(sql) ORDER BY \(order) LIMIT \(most)", values)
+    return ("FROM \(tables) LEFT JOIN content USING(id) WHERE \(sql) ORDER BY \(order) LIMIT \(most)", values)
   }
 }

@@ -89,7 +89,7 @@ package final class MemoryStore: ArchiveStore {
         details: draft.details, storedBytes: 0, contents: MemoryBody(data: body))
       entry.storedBytes = Int64(MemoryTier.cost(entry))
       try state.check(entry.storedBytes)
-      let isRemoved = ([0] + slots(of: entry)).contains { state.removals[$0] ?? 0 > moment }
+      let isRemoved = slots(of: entry).contains { state.removals[$0] ?? 0 > moment }
       if isRemoved || known.map({ state.tier.find($0) == nil }) ?? false { throw ArchiveError.writerOvertaken }
       let replaced = (draft.replacing + [entry.id]).compactMap { state.tier.find($0) }
       for old in replaced { state.tier.drop(old.id) }
@@ -121,10 +121,9 @@ package final class MemoryStore: ArchiveStore {
 
   @discardableResult
   package func removeAll(_ filter: EntryFilter) async throws -> Int {
-    let slot = slot(of: filter)
     let doomed = try change { state in
       state.moment += 1
-      state.removals[slot] = state.moment
+      state.removals[slot(of: filter)] = state.moment
       return state.tier.entries
     }.filter(filter.matches)
     return try change { state in

@@ -120,6 +120,8 @@ struct PromiseTests {
       }
     }
     let store = try open(system)
+    // Its opening syncs what it takes for left over.
+    #expect(await store.settle())
     let damaged = Locked(0)
     store.observe { event in if event.kind == .damaged { damaged.withLock { $0 += 1 } } }
     try await store.put(.sample("a"), body: .noise(90_000))
@@ -311,6 +313,27 @@ struct SharedDirectoryTests {
     #expect(try await again.bodies("b") == [.noise(100_000)])
     #expect(try await again.bodies("a") == [.noise(300)])
     await again.close()
+    await store.close()
+  }
+
+  @Test("a head that damage has left without its entry goes with the rest, and an entry without its head is dropped")
+  func orphans() async throws {
+    let store = try directory.store(.init(memory: 0, logger: .silent))
+    for key in ["a", "b"] { try await store.put(.sample(key, head: "planted head \(key)"), body: .noise(300)) }
+    try store.queue.sync {
+      let writer = try #require(store.connections.writer)
+      try writer.run("DELETE FROM entry WHERE id=(SELECT min(id) FROM entry)")
+      try writer.run("DELETE FROM content WHERE id=(SELECT max(id) FROM entry)")
+    }
+    let damaged = Locked(0)
+    store.observe { event in if event.kind == .damaged { damaged.withLock { $0 += 1 } } }
+    #expect(try await store.list().isEmpty)
+    #expect(damaged.withLock { $0 } == 1)
+    try await store.removeAll(.all)
+    try await store.flush()
+    for file in directory.files {
+      #expect(directory.contents(file).firstRange(of: Data("planted head".utf8)) == nil, "\(file)")
+    }
     await store.close()
   }
 

@@ -118,8 +118,18 @@ public final class Inspector: RequestInterceptor {
 
   func exchange(_ slot: Slot) -> Exchange { Exchange(slot.seal(by: self).entry) }
 
+  /// An exchange without the secrets that became known after it.
+  package func shown(_ exchange: Exchange) -> Exchange { Exchange(redacted(exchange.entry)) }
+
+  /// A text without the secrets of exchanges.
+  package func redacted(_ text: String) -> String {
+    var archive = HAR(entries: [])
+    archive.comment = text
+    return redaction.outlined(archive, knowing: known.withLock { $0 }).comment ?? text
+  }
+
   /// Removes the secrets of this exchange and of others.
-  func redacted(_ entry: HAR.Entry) -> HAR.Entry {
+  package func redacted(_ entry: HAR.Entry) -> HAR.Entry {
     var report = RedactionReport()
     return redaction.redacted(entry, report: &report) { found in
       known.withLock { known in

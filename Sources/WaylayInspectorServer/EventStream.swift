@@ -38,7 +38,7 @@
       try await sendAll(send)
       for await event in events {
         switch event {
-        case .exchange(let exchange): try await send(ByteBuffer(bytes: EventText.entry(exchange)))
+        case .exchange(let exchange): try await send(ByteBuffer(bytes: EventText.entry(inspector.shown(exchange))))
         case .cleared: try await send(EventText.event("cleared", "1"))
         case .lost: try await sendAll(send)
         }
@@ -56,7 +56,7 @@
           try await send(batch)
           batch.clear()
         }
-        if let exchange = inspector.exchange(number) { batch.writeBytes(EventText.entry(exchange)) }
+        if let exchange = inspector.exchange(number) { batch.writeBytes(EventText.entry(inspector.shown(exchange))) }
       }
       batch.writeImmutableBuffer(EventText.event("complete", "\(numbers.count)"))
       try await send(batch)

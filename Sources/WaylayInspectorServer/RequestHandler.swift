@@ -53,9 +53,11 @@
 
     private func response(_ method: HTTPMethod, _ part: String, _ exchange: Inspector.Exchange) async -> Response {
       switch (method, part) {
-      case (.GET, ""): return Response(type: "application/json", body: ByteBuffer(bytes: exchange.entry.data()))
+      case (.GET, ""):
+        let entry = inspector.shown(exchange).entry
+        return Response(type: "application/json", body: ByteBuffer(bytes: entry.data()))
       case (.GET, "stub"):
-        guard let source = exchange.swiftStub(replacement: inspector.redaction.replacement) else {
+        guard let source = inspector.shown(exchange).swiftStub(replacement: inspector.redaction.replacement) else {
           return .text(.conflict, "It has no response to make a stub of.")
         }
         return .text(.ok, source)

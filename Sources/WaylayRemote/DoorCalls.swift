@@ -75,7 +75,8 @@
 
     /// The newest exchanges that a message asks for, and the number of those left out.
     private func select(_ members: inout JSONMembers) throws(JSONRefusal) -> ([Inspector.Exchange], Int) {
-      let query = ExchangeQuery(try members.take("query") { $0.string } ?? "")
+      let text = try members.take("query") { $0.string.flatMap { $0.utf8.count > 4_096 ? nil : $0 } }
+      let query = ExchangeQuery(text ?? "")
       if let mistake = query.mistakes.first { throw JSONRefusal("badMessage", mistake) }
       let limit = try limit(&members)
       let before = try members.take("before") { $0.int } ?? .max
@@ -86,7 +87,7 @@
         matching += 1
         return matching <= limit
       }
-      return (found, matching - found.count)
+      return (found.map { inspector.shown($0) }, matching - found.count)
     }
 
     private func limit(_ members: inout JSONMembers) throws(JSONRefusal) -> Int {
@@ -112,7 +113,7 @@
       guard let id = try members.take("id", { $0.int }), let exchange = inspector.exchange(id) else {
         throw JSONRefusal("notFound", "There is no exchange with this id; the oldest ones are not kept.")
       }
-      return exchange
+      return inspector.shown(exchange)
     }
 
     /// An archive of the newest entries that fit.
@@ -133,7 +134,7 @@
       try members.end()
       if let problem = url.problem { throw JSONRefusal("badMessage", problem.message) }
       let found = try theMocks().requests(RequestPattern(method, url))
-      return har(found.suffix(limit).map(\.harEntry), max(0, found.count - limit))
+      return har(found.suffix(limit).map { inspector.redacted($0.entry) }, max(0, found.count - limit))
     }
 
     private func issues(_ members: JSONMembers) throws(JSONRefusal) -> String {
@@ -141,8 +142,8 @@
       let issues = try theMocks().issues
       let rows = issues.prefix(200).map { issue -> JSONValue in
         let row: JSONLiteral = [
-          "kind": issue.kind.description, "message": issue.message, "place": issue.location.description,
-          "isWarning": issue.isWarning,
+          "kind": issue.kind.description, "message": inspector.redacted(issue.message),
+          "place": issue.location.description, "isWarning": issue.isWarning,
         ]
         return row.jsonValue
       }
@@ -163,7 +164,7 @@
       try members.end()
       if let mocks { parts.append(mocks.explanation(of: request) ?? "The URL or the method makes no request.") }
       if let conditions { parts.append("Network conditions: \(conditions.summary)") }
-      return JSONValue(["explanation": parts.joined(separator: "\n")]).description
+      return JSONValue(["explanation": inspector.redacted(parts.joined(separator: "\n"))]).description
     }
 
     // MARK: Changing
@@ -176,7 +177,7 @@
     private func addStubs(_ members: inout JSONMembers) throws(JSONRefusal) -> String {
       let list = try members.take("stubs") { $0.array } ?? []
       let replaced = try members.take("replacing") { json in
-        json.bool == true ? Set(state.withLock { $0.stubs.keys }) : json.array.map { Set($0.compactMap(\.int)) }
+        json.bool == true ? Set(state.withLock { $0.stubs.keys }) : Self.ids(json)
       }
       try members.end()
       let ids = try add(list, to: theMocks(), replacing: replaced ?? [])
@@ -213,8 +214,12 @@
       return removed.count
     }
 
+    private static func ids(_ json: JSONValue) -> Set<Int>? {
+      json.array.flatMap { list in list.allSatisfy { $0.int != nil } ? Set(list.compactMap(\.int)) : nil }
+    }
+
     private func removeStubs(_ members: inout JSONMembers) throws(JSONRefusal) -> String {
-      let ids = try members.take("ids") { $0.array.map { Set($0.compactMap(\.int)) } }
+      let ids = try members.take("ids", Self.ids)
       try members.end()
       return JSONValue(["removed": remove(ids)]).description
     }

@@ -1,4 +1,5 @@
 #if InspectorServer && DEBUG
+  import Dispatch
   import NIOCore
   import NIOHTTP1
   import WaylayCore
@@ -13,13 +14,18 @@
     /// The nonces that callers got and have not used, the oldest first.
     private let nonces = Locked<[String]>([])
     private static let mostNonces = 4_096
+    /// A regular expression that takes for ever holds up the door, and not the app.
+    private let queue = DispatchQueue(label: "waylay.door")
 
     init(_ invitation: RemoteInvitation, _ calls: DoorCalls) {
       (self.invitation, self.calls) = (invitation, calls)
     }
 
     func respond(to request: ServerRequest, by responder: Responder) async {
-      let response = response(to: request, port: responder.channel.localAddress?.port ?? 0)
+      let port = responder.channel.localAddress?.port ?? 0
+      let response = await withCheckedContinuation { continuation in
+        queue.async { continuation.resume(returning: self.response(to: request, port: port)) }
+      }
       // A send error is ignored: the caller has disconnected.
       try? await responder.send(response.bytes)
     }

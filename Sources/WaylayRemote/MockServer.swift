@@ -47,6 +47,7 @@
         return result
       } catch {
         await server.stop()
+        mock.reportIssues()
         throw error
       }
     #else

@@ -1,5 +1,6 @@
 #if InspectorServer
   import Foundation
+  import NIOCore
   public import WaylayInspector
   import WaylayInspectorServer
   public import WaylayInterceptors
@@ -59,7 +60,7 @@
     ///   - permissions: What a remote process may do.
     /// - Returns: The door; `nil` without an invitation, and in a release build.
     /// - Throws: `WaylayError.invalidInvitation`, and `WaylayError.cannotListen` if all ports of the invitation are
-    ///   taken.
+    ///   taken, or the system forbids to listen.
     public static func open(
       _ inspector: Inspector, mocks: MockInterceptor? = nil, conditions: NetworkConditions? = nil,
       allowing permissions: Permissions = [.reading, .stubs, .conditions]
@@ -82,10 +83,16 @@
         var limits = ConnectionLimits()
         (limits.body, limits.takesBodies) = (8 << 20, true)
         for port in invitation.ports {
-          let listener = try? await Listener(port: UInt16(port), token: "door", limits: limits) {
-            await handler.respond(to: $0, by: $1)
+          do {
+            let listener = try await Listener(port: UInt16(port), token: "door", limits: limits) {
+              await handler.respond(to: $0, by: $1)
+            }
+            return RemoteDoor(Task { await listener.run() })
+          } catch {
+            guard let error = error as? IOError, error.errnoCode == EADDRINUSE else {
+              throw WaylayError(.cannotListen, "The door cannot listen on port \(port): \(error)", underlying: error)
+            }
           }
-          if let listener { return RemoteDoor(Task { await listener.run() }) }
         }
         throw WaylayError(.cannotListen, "All \(invitation.ports.count) ports of the invitation are taken.")
       }

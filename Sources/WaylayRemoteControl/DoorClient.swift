@@ -36,6 +36,9 @@ package final class DoorClient: Sendable {
     registry = InterceptorRegistry(configuration: configuration) { Direct() }
   }
 
+  /// Whether the door has proved itself.
+  package var hasMet: Bool { known.withLock { $0 != nil } }
+
   deinit { registry.invalidate() }
 
   /// Calls the door.
@@ -88,8 +91,13 @@ package final class DoorClient: Sendable {
 
   /// The nonce of the door at a port; `nil` if there is none, or a stranger.
   private func greet(_ port: Int) async throws -> String? {
+    // A stranger that sends a byte now and then is never idle.
+    try await ContinuousClock().value(within: .seconds(2)) { try await self.hello(port) } ?? nil
+  }
+
+  private func hello(_ port: Int) async throws -> String? {
     let own = RemoteInvitation.random(16)
-    guard let (_, _, body) = try await send("hello", own, [:], to: port, timeout: 1),
+    guard let (_, _, body) = try await send("hello", own, [:], to: port, timeout: 1, limit: 4 << 10),
       let json = try? JSONValue(reading: body), json["version"]?.int == 1, let nonce = json["nonce"]?.string,
       RemoteInvitation.isSame(json["proof"]?.string ?? "", invitation.proof("door", "\(port)", own, nonce))
     else { return nil }
@@ -98,7 +106,8 @@ package final class DoorClient: Sendable {
 
   /// The status, the proof and the body of a response; `nil` if none comes.
   private func send(
-    _ path: String, _ body: String, _ fields: [String: String], to port: Int, timeout: TimeInterval
+    _ path: String, _ body: String, _ fields: [String: String], to port: Int, timeout: TimeInterval,
+    limit: Int = 32 << 20
   ) async throws -> (status: Int, proof: String?, body: Data)? {
     guard let url = URL(string: "http://127.0.0.1:\(port)/door/\(path)") else { return nil }
     var request = URLRequest(url: url, timeoutInterval: timeout)
@@ -106,7 +115,7 @@ package final class DoorClient: Sendable {
     request.allHTTPHeaderFields = fields.merging(["X-Waylay": "1", "Content-Type": "text/plain"]) { $1 }
     do {
       let response = try await registry.load(request, body: .text(body))
-      let data = try await response.body.collect(upTo: 32 << 20)
+      let data = try await response.body.collect(upTo: limit)
       return (response.head.statusCode, response.head.value(forHTTPHeaderField: "X-Waylay-Proof"), data)
     } catch {
       try Task.checkCancellation()

@@ -23,7 +23,7 @@ public final class RemoteControl: Sendable {
   /// The control of the running test, with the trait `.remoteControlled`.
   @TaskLocal public static var current: RemoteControl?
 
-  private let client: DoorClient
+  fileprivate let client: DoorClient
   private let location: MockSourceLocation
   /// Whether the invitation was read: an app may have it.
   let hasInvited = Locked(false)
@@ -53,7 +53,12 @@ public final class RemoteControl: Sendable {
           error.message, fileID: place.fileID, filePath: place.filePath, line: place.line, column: place.column)
       }
     }
-    invitation.conditions = Self.conditions(fault, network)
+    if let defect = fault?.defect ?? network?.defect {
+      reportIssue(
+        defect, fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+    } else {
+      invitation.conditions = Self.conditions(fault, network)
+    }
     client = DoorClient(invitation, launchTime: launchTime)
   }
 
@@ -161,7 +166,12 @@ public func withRemoteControl<Value>(
   @StubBuilder _ stubs: () throws -> [Stub], perform body: (RemoteControl) async throws -> Value
 ) async throws -> Value {
   let remote = try RemoteControl(fileID: fileID, filePath: filePath, line: line, column: column, stubs)
-  let result = try await RemoteControl.$current.withValue(remote) { try await body(remote) }
+  let result: Value
+  do { result = try await RemoteControl.$current.withValue(remote) { try await body(remote) } } catch {
+    // The issues may explain the error; an app that has ended has none.
+    if remote.client.hasMet { try? await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column) }
+    throw error
+  }
   if remote.hasInvited.withLock({ $0 }) {
     try await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column)
   }

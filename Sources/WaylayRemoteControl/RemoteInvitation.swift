@@ -33,15 +33,15 @@ package struct RemoteInvitation: Sendable {
     guard let json, let members = json.members, members.allSatisfy({ known.contains($0.name) }),
       json["version"]?.int == 1, let secret = json["secret"]?.string, secret.utf8.count == 64,
       let ports = json["ports"]?.array?.compactMap(\.int), (1...16).contains(ports.count),
-      ports.count == json["ports"]?.array?.count, ports.allSatisfy({ (1024...65_535).contains($0) })
+      ports.count == json["ports"]?.array?.count, ports.allSatisfy({ (1024...65_535).contains($0) }),
+      let stubs = (json["stubs"] ?? []).array, case let conditions = json["conditions"] ?? [:],
+      conditions.members != nil
     else {
       throw WaylayError(
         .invalidInvitation,
         "\(Self.variable) is not an invitation of this version: set it to what RemoteControl.invitation says.")
     }
-    (self.secret, self.ports) = (secret, ports)
-    stubs = json["stubs"]?.array ?? []
-    conditions = json["conditions"] ?? [:]
+    (self.secret, self.ports, self.stubs, self.conditions) = (secret, ports, stubs, conditions)
   }
 
   /// The text, on one line.

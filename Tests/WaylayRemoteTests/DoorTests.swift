@@ -113,6 +113,17 @@
         (#"{"call":"addStubs","stubs":[{"url":"/a","statuses":1}]}"#, "unknownMember", "statuses"),
         (#"{"call":"addStubs","stubs":[{"url":"/a","responses":[{"status":99}]}]}"#, "badStub", "99"),
         (#"{"call":"addStubs","stubs":[{"url":"a b://"}]}"#, "badStub", "a b://"),
+        (#"{"call":"addStubs","stubs":[{"url":"/a","query":{"page":2}}]}"#, "badStub", "page"),
+        (#"{"call":"addStubs","stubs":[{"url":"/a","fields":{"Accept":null}}]}"#, "badStub", "Accept"),
+        (#"{"call":"addStubs","stubs":[{"url":{"regex":"z$","flags":"i"}}]}"#, "unknownMember", "flags"),
+        (#"{"call":"addStubs","stubs":[{"url":{"regex":"a","literal":"https://a/"}}]}"#, "badStub", "url"),
+        (#"{"call":"addStubs","stubs":[{"url":"/a","times":[1,2,3]}]}"#, "badStub", "times"),
+        (#"{"call":"addStubs","stubs":[{"url":"/a","method":""}]}"#, "badStub", "method"),
+        (#"{"call":"addStubs","stubs":[{"url":"/a","responses":[{"delay":-5}]}]}"#, "badStub", "delay"),
+        (#"{"call":"addStubs","stubs":[{"url":"/a","responses":[{"error":-1001,"never":true}]}]}"#, "badStub", "never"),
+        (#"{"call":"removeStubs","ids":[1,"2"]}"#, "badMessage", "ids"),
+        ("{\"call\":\"requests\",\"url\":\"\(String(repeating: "/**", count: 1_000))\"}", "badMessage", "url"),
+        ("{\"call\":\"exchanges\",\"query\":\"\(String(repeating: "a", count: 5_000))\"}", "badMessage", "query"),
         (#"{"call":"setConditions","fault":"none"}"#, "badMessage", "fault"),
         (#"{"call":"setConditions","network":{"loss":2}}"#, "badMessage", "network"),
       ])
@@ -148,6 +159,52 @@
         Recording.note(text)
       }
       app.registry.invalidate()
+    }
+
+    @Test("a secret that a later exchange shows is hidden in every response on the earlier one")
+    func lateSecrets() async throws {
+      let app = try await OpenDoor()
+      let secret = UUID().uuidString
+      _ = try await app.load("https://shop.example/early?x=\(secret)")
+      _ = try await app.load("https://shop.example/login", body: #"{"password":"\#(secret)"}"#)
+      // The second exchange is redacted by the first call at the latest.
+      _ = try app.calls.perform(#"{"call":"har"}"#)
+      for message in [
+        #"{"call":"exchanges"}"#, #"{"call":"exchange","id":1}"#, #"{"call":"har"}"#, #"{"call":"requests"}"#,
+        #"{"call":"issues"}"#, #"{"call":"explain","id":1}"#,
+      ] {
+        let text = try app.calls.perform(message)
+        #expect(text.contains("early") && !text.contains(secret), "\(message)")
+      }
+      app.registry.invalidate()
+    }
+
+    @Test("an explanation takes no issue away")
+    func explanation() throws {
+      let mocks = MockInterceptor { Stub(.get, "/orders", .text("never used")) }
+      let calls = DoorCalls(Inspector(), mocks, nil, .reading)
+      #expect(try calls.perform(#"{"call":"explain","url":"https://shop.example/order"}"#).contains("Nearest"))
+      #expect(mocks.issues.map(\.kind) == [.unused])
+    }
+
+    @Test("a port that drips a byte now and then is no door")
+    func dripping() async throws {
+      let invitation = RemoteInvitation()
+      var limits = ConnectionLimits()
+      limits.takesBodies = true
+      let listener = try await Listener(port: UInt16(invitation.ports[0]), token: nil, limits: limits) {
+        _, responder in
+        try? await responder.send(ByteBuffer(string: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"))
+        while (try? await responder.send(ByteBuffer(string: "a"))) != nil, !Task.isCancelled {
+          try? await ContinuousClock().sleep(for: .milliseconds(100))
+        }
+      }
+      let task = Task { await listener.run() }
+      let client = DoorClient(invitation, launchTime: .zero)
+      let error = await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
+      #expect(error?.code == .noRemoteDoor)
+      task.cancel()
+      await task.value
     }
 
     @Test("without the secret, with another, from a page of another origin or by another name, nothing is to be had")

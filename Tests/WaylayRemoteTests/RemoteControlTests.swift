@@ -127,6 +127,16 @@
       await app.end()
     }
 
+    @Test("conditions that no network has are an issue before the launch, and not in the invitation")
+    func defects() {
+      withKnownIssue {
+        let remote = RemoteControl(fault: .connectionReset(afterBytes: -1)) {}
+        #expect(remote.invitation.values.first?.contains("connectionReset") == false)
+      } matching: {
+        "\($0)".contains("negative number of bytes")
+      }
+    }
+
     @Test("an invitation is read as it was written")
     func reading() throws {
       let text = try #require(RemoteControl(network: .threeG) { Stub(.get, "/a") }.invitation.values.first)
@@ -160,7 +170,10 @@
 
     @Test(
       "what is no invitation is refused",
-      arguments: ["", "{}", "[]", #"{"version":2}"#, #"{"version":1,"secret":"a","ports":[2000]}"#])
+      arguments: ["", "{}", "[]", #"{"version":2}"#, #"{"version":1,"secret":"a","ports":[2000]}"#]
+        + [#""conditions":"offline""#, #""stubs":{}"#].map {
+          #"{"version":1,"secret":"\#(String(repeating: "a", count: 64))","ports":[2000],\#($0)}"#
+        })
     func invitations(text: String) {
       let error = #expect(throws: WaylayError.self) { _ = try RemoteInvitation(parsing: text) }
       #expect(error?.code == .invalidInvitation)

@@ -5,8 +5,12 @@ extension MockInterceptor {
 
   /// The report of a request that no stub answered, with the closest stubs.
   ///
-  /// - Parameter sender: The request whose response redirected to this one.
-  func unmatchedReport(_ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?) -> String {
+  /// - Parameters:
+  ///   - sender: The request whose response redirected to this one.
+  ///   - isIssue: Whether the report is an issue, which takes the place of those of the nearest stubs.
+  func unmatchedReport(
+    _ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?, isIssue: Bool = true
+  ) -> String {
     let entries = layers.flatMap { layer in layer.state.withLock { $0.entries } }
     let request = "\(facts.method) \(Redaction.shown(facts.url.url))"
     var parts: [String] = []
@@ -30,7 +34,7 @@ extension MockInterceptor {
     }
     let invalid = entries.filter { !$0.canMatch }.prefix(Self.shownStubs)
     let suspects = invalid.filter { $0.stub.pattern.leastDistance(to: facts) <= 1 }
-    for entry in suspects + meant(nearest) { entry.isReported.withLock { $0 = true } }
+    for entry in isIssue ? suspects + meant(nearest) : [] { entry.isReported.withLock { $0 = true } }
     let broken = invalid.map(\.stub)
     if !broken.isEmpty {
       parts.append("Invalid stubs, which match nothing:")
@@ -55,7 +59,8 @@ extension MockInterceptor {
     var parameters: [String: String] = [:]
     let stub = entries.first { $0.stub.pattern.matches(facts, &parameters) }?.stub
     return reporting {
-      stub.map { "The stub \($0) [\($0.location)] answers." } ?? unmatchedReport(facts, [], redirectedBy: nil)
+      stub.map { "The stub \($0) [\($0.location)] answers." }
+        ?? unmatchedReport(facts, [], redirectedBy: nil, isIssue: false)
     }
   }
 

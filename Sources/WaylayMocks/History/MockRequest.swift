@@ -129,7 +129,7 @@ extension MockRequest {
   var redaction: Redaction { Redaction.standard.showing(record?.shownNames ?? []) }
 
   /// The exchange with its secrets.
-  var entry: HAR.Entry { (record?.outcome ?? MockOutcome()).entry(of: request, body) }
+  package var entry: HAR.Entry { (record?.outcome ?? MockOutcome()).entry(of: request, body) }
 }
 
 extension Redaction {

@@ -11,12 +11,9 @@ struct PathPattern: Sendable {
   }
 
   let segments: [Segment]
-  /// Whether a segment matches any number of segments, so that positions are not fixed.
-  private let hasRest: Bool
 
   init(literally segments: [String]) {
     self.segments = segments.map { .literal($0) }
-    hasRest = false
   }
 
   init(pattern: Substring, of text: String) throws(MockError) {
@@ -31,36 +28,26 @@ struct PathPattern: Sendable {
       segments.append(segment)
     }
     self.segments = segments
-    hasRest = segments.contains { if case .rest = $0 { true } else { false } }
   }
 
   func matches(_ path: [String], _ parameters: inout [String: String]) -> Bool {
-    guard !hasRest else { return Self.matches(segments[...], path[...], &parameters) }
-    guard segments.count == path.count else { return false }
-    for index in segments.indices where !segments[index].matches(path[index], &parameters) { return false }
-    return true
-  }
-
-  private static func matches(
-    _ pattern: ArraySlice<Segment>, _ path: ArraySlice<String>, _ parameters: inout [String: String]
-  ) -> Bool {
-    var pattern = pattern
-    var path = path
-    while let segment = pattern.popFirst() {
-      if case .rest = segment {
-        if pattern.isEmpty { return true }
-        for start in path.startIndex...path.endIndex {
-          var found = parameters
-          if matches(pattern, path[start...], &found) {
-            parameters = found
-            return true
-          }
-        }
+    var (segment, index) = (0, 0)
+    // Where the last `**` ends: the earlier ones have taken as little as possible, so only this one takes more.
+    var rest: (segment: Int, index: Int, parameters: [String: String])?
+    while index < path.count {
+      if segment < segments.count, case .rest = segments[segment] {
+        segment += 1
+        rest = (segment, index, parameters)
+      } else if segment < segments.count, segments[segment].matches(path[index], &parameters) {
+        (segment, index) = (segment + 1, index + 1)
+      } else if let last = rest {
+        (segment, index, parameters) = (last.segment, last.index + 1, last.parameters)
+        rest = (segment, index, parameters)
+      } else {
         return false
       }
-      guard let text = path.popFirst(), segment.matches(text, &parameters) else { return false }
     }
-    return path.isEmpty
+    return segments[segment...].allSatisfy { if case .rest = $0 { true } else { false } }
   }
 }
 
@@ -109,9 +96,11 @@ extension PathPattern.Segment {
   }
 
   private static func glob(_ text: Substring) -> String {
-    text.split(separator: "*", omittingEmptySubsequences: false)
+    let parts = text.split(separator: "*", omittingEmptySubsequences: false)
       .map { NSRegularExpression.escapedPattern(for: PercentCoding.decoded($0)) }
-      .joined(separator: ".*")
+    guard let last = parts.dropFirst().last else { return parts.joined() }
+    // A part between stars is taken where it occurs first, and never elsewhere: the time stays linear.
+    return parts[0] + parts.dropFirst().dropLast().map { "(?>.*?\($0))" }.joined() + ".*" + last
   }
 
   private static func regex(_ pattern: String) throws(MockError) -> TextRegex {

@@ -6,7 +6,7 @@ extension Stub {
   package init(json: JSONValue) throws(JSONRefusal) {
     var members = try JSONMembers(json, refusing: "badStub")
     let place = try members.take("place") { $0.string } ?? "a stub in JSON"
-    let method = try members.take("method") { $0.string.map { HTTPRequest.Method.named($0) } }
+    let method = try members.take("method") { $0.string.flatMap { $0.isEmpty ? nil : HTTPRequest.Method.named($0) } }
     guard let url = try members.take("url", URLPattern.make) else {
       throw JSONRefusal("badStub", "The stub has no member \"url\": write a pattern such as \"/users/:id\".")
     }
@@ -15,12 +15,15 @@ extension Stub {
       responses.append(try MockResponse(json: response))
     }
     var stub = Stub(RequestPattern(method, url), responses: responses, at: MockSourceLocation(place: place))
+    var conditions: [RequestMatcher] = []
     for item in try members.take("query", { $0.members }) ?? [] {
-      stub = stub.where(item.value.bool == true ? .query(item.name) : .query(item.name, item.value.string))
+      let value = try item.text(orNull: true)
+      conditions.append(item.value == true ? .query(item.name) : .query(item.name, value))
     }
     for item in try members.take("fields", { $0.members }) ?? [] {
-      stub = stub.where(item.value.string.map { .field(item.name, $0) } ?? .field(item.name))
+      conditions.append(try item.text().map { .field(item.name, $0) } ?? .field(item.name))
     }
+    stub = stub.where(conditions)
     if let body = try members.take("body", BodyMatcher.make) { stub = stub.where(.body(body)) }
     if let name = try members.take("graphQL", { $0.string }) { stub = stub.where(.graphQL(name)) }
     if let times = try members.take("times", Self.times) { stub = stub.times(times) }
@@ -34,7 +37,9 @@ extension Stub {
   }
 
   private static func times(_ json: JSONValue) -> ClosedRange<Int>? {
-    guard let first = json.int ?? json[0]?.int, let last = json.int ?? json[1]?.int, first <= last else { return nil }
+    guard let first = json.int ?? json[0]?.int, let last = json.int ?? json[1]?.int, first <= last,
+      json.array?.count ?? 2 == 2
+    else { return nil }
     return first...last
   }
 
@@ -98,16 +103,34 @@ extension MockSourceLocation {
 }
 
 extension URLPattern {
-  package static func make(_ json: JSONValue) -> URLPattern? {
-    if let text = json.string { return text == "*" ? .any : URLPattern(text) }
-    if let pattern = json["regex"]?.string { return .regex(pattern) }
-    return json["literal"]?.string.flatMap { URL(string: $0) }?.urlPattern
+  /// Reads a pattern of at most 2 KiB, or a literal URL.
+  package static func make(_ json: JSONValue) throws(JSONRefusal) -> URLPattern? {
+    func short(_ json: JSONValue) -> String? { json.string.flatMap { $0.utf8.count > 2_048 ? nil : $0 } }
+    if json.string != nil { return short(json).map { $0 == "*" ? .any : URLPattern($0) } }
+    var members = try JSONMembers(json, refusing: "badStub")
+    let patterns = [
+      try members.take("regex") { short($0).map { .regex($0) } },
+      try members.take("literal") { $0.string.flatMap { URL(string: $0) }?.urlPattern },
+    ].compactMap { $0 as URLPattern? }
+    try members.end()
+    return patterns.count == 1 ? patterns[0] : nil
   }
 
   package var json: JSONValue {
     if let regex { return ["regex": JSONValue(regex.pattern)] }
     if case .literal = host { return ["literal": JSONValue(description)] }
     return path == nil && query == nil && scheme == nil ? "*" : JSONValue(description)
+  }
+}
+
+extension JSONValue.Member {
+  /// The text that is expected; `nil` for `true`, which is any.
+  fileprivate func text(orNull takesNull: Bool = false) throws(JSONRefusal) -> String? {
+    guard value.string != nil || value == true || takesNull && value.isNull else {
+      throw JSONRefusal(
+        "badStub", "The value of \"\(Excerpt.of(name))\" makes no sense: \(Excerpt.of(value.description))")
+    }
+    return value.string
   }
 }
 
@@ -147,6 +170,10 @@ extension BodyMatcher {
 extension MockResponse {
   fileprivate init(json: JSONValue) throws(JSONRefusal) {
     var members = try JSONMembers(json, refusing: "badStub")
+    let kinds = ["json", "text", "base64", "error", "never", "passThrough"].filter { (json[$0] ?? false) != false }
+    guard kinds.count < 2 else {
+      throw JSONRefusal("badStub", "A response has one of these members only: \(kinds.joined(separator: ", ")).")
+    }
     var response: MockResponse = .status(try members.take("status") { $0.int } ?? 200)
     if let value = try members.take("json", { $0 }) { response = .json(value).status(response) }
     if let text = try members.take("text", { $0.string }) { response = .data(Data(text.utf8)).status(response) }
@@ -166,7 +193,9 @@ extension MockResponse {
     if let fault = try members.take("fault", { $0.string.flatMap { NetworkFault.named($0) } }) {
       response = response.fault(fault)
     }
-    if let delay = try members.take("delay", { $0.double }) { response = response.delay(.ofSeconds(delay)) }
+    if let delay = try members.take("delay", { $0.double.flatMap { $0 < 0 ? nil : $0 } }) {
+      response = response.delay(.ofSeconds(delay))
+    }
     try members.end()
     self = response
   }

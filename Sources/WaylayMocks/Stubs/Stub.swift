@@ -161,7 +161,9 @@ public struct Stub: Sendable {
   /// ```swift
   /// Stub(.get, "/search", .json([])).where(.query("q", "swift"), .field("X-Beta") || !.query("page"))
   /// ```
-  public func `where`(_ conditions: RequestMatcher...) -> Stub {
+  public func `where`(_ conditions: RequestMatcher...) -> Stub { self.where(conditions) }
+
+  func `where`(_ conditions: [RequestMatcher]) -> Stub {
     with { stub in
       for condition in conditions { stub.pattern.add(condition) }
       stub.problems += conditions.flatMap(\.problems).map { $0.located(at: stub.location) }

@@ -107,6 +107,17 @@ struct URLPatternTests {
       others: ["https://a.b/s", "https://a.b/s?page=7&x=1"]),
     Row(pattern: "/s?", matching: ["https://a.b/s", "https://a.b/s?"], others: ["https://a.b/s?a=1"]),
     Row(pattern: "?a=1", matching: ["https://a.b/?a=1", "https://x.y/z?a=1"], others: ["https://a.b/"]),
+    Row(
+      pattern: "/**/a/:x/**/b*c*/**/z", matching: ["https://a.b/a/a/b/bxc/z", "https://a.b/q/a/a/b/bb/b1c2c/z/y/z"],
+      others: ["https://a.b/a/b/bxc/y/z/y", "https://a.b/a/z"]),
+    // These take exponential time, or all of the stack, if each star tries each length.
+    Row(
+      pattern: String(repeating: "/**/a", count: 20) + "/zz", matching: [],
+      others: ["https://a.b" + String(repeating: "/a", count: 60)]),
+    Row(pattern: String(repeating: "/**", count: 20_000) + "/zz", matching: ["https://a.b/zz"], others: []),
+    Row(
+      pattern: "/" + String(repeating: "*a", count: 20) + "*b", matching: [],
+      others: ["https://a.b/" + String(repeating: "a", count: 60)]),
     Row(pattern: "/**", matching: ["https://a.b/", "https://a.b", "https://a.b/x"], others: []),
     Row(pattern: "**", matching: ["https://a.b/", "http://localhost:8080/x/y?z"], others: []),
     Row(pattern: "/", matching: ["https://a.b/", "https://a.b"], others: ["https://a.b/x", "https://a.b//"]),

@@ -140,10 +140,9 @@ struct SecretTests {
     let mock = MockInterceptor(.init(unredactedNames: ["session_key"])) {
       Stub(.get, "/x?session_key=name", .status(200))
     }
-    try await mock.ask(
-      .get("https://a.b/x?session_key=name&token=pl4nted".replacingOccurrences(of: "&token=pl4nted", with: "")))
+    try await mock.ask(.get("https://a.b/x?session_key=name"))
     #expect(mock.requests.map(\.description) == ["GET https://a.b/x?session_key=name"])
-    #expect("\(Stub(.get, "/x?session_key=name"))" == "GET /x?sort_key=…")
+    #expect("\(Stub(.get, "/x?session_key=name"))" == "GET /x?session_key=…")
   }
 
   @Test("A field that is known to be no secret is shown")

@@ -66,14 +66,7 @@ struct Scrub {
       page[gap].withContiguousMutableStorageIfAvailable { $0.update(repeating: 0) }
       try check(file.pointee.pMethods.pointee.xWrite(file, page.baseAddress, Int32(size), offset))
     }
-    guard zeroing else { return found }
-    // The rest of a page where the file was cut.
-    var end: sqlite3_int64 = 0
-    try check(file.pointee.pMethods.pointee.xFileSize(file, &end))
-    let rest = Int32(end % sqlite3_int64(size))
-    page.initializeMemory(as: UInt8.self, repeating: 0)
-    try check(file.pointee.pMethods.pointee.xWrite(file, page.baseAddress, rest, end - sqlite3_int64(rest)))
-    try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL))
+    if zeroing { try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL)) }
     return found
   }
 

@@ -8,6 +8,7 @@
     let id: Int32
     private let lines: Locked<AsyncStream<String>.Iterator>
     private let input: FileHandle
+    private let hasEnded = Locked(false)
 
     init(_ environment: [String: String]) throws {
       let (input, output) = (Pipe(), Pipe())
@@ -40,15 +41,19 @@
       try output.fileHandleForWriting.close()
       self.input = input.fileHandleForWriting
       lines = Locked(stream.makeAsyncIterator())
+      // Reaped at once, because Swift Testing does not see the end of an exit test while another child is a zombie. A
+      // thread of its own, because a wait holds one of the few that tasks have.
+      Thread.detachNewThread { [id, hasEnded] in
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        hasEnded.withLock { $0 = true }
+        while waitpid(id, nil, 0) < 0, errno == EINTR {}
+      }
     }
 
-    deinit {
-      kill(SIGKILL)
-      // A thread of its own, because a wait holds one of the few that tasks have.
-      Thread.detachNewThread { [id] in while waitpid(id, nil, 0) < 0, errno == EINTR {} }
-    }
+    deinit { kill(SIGKILL) }
 
-    func kill(_ signal: Int32) { Foundation.kill(id, signal) }
+    func kill(_ signal: Int32) { hasEnded.withLock { if !$0 { Foundation.kill(id, signal) } } }
 
     /// Lets it request a URL, and returns the line that it prints; `nil` if it ended.
     func open(_ url: String) async throws -> String? {

@@ -8,6 +8,8 @@
     let id: Int32
     private let lines: Locked<AsyncStream<String>.Iterator>
     private let input: FileHandle
+    /// Calls its handler only while it lives.
+    private let output: FileHandle
     private let hasEnded = Locked(false)
 
     init(_ environment: [String: String]) throws {
@@ -39,7 +41,7 @@
         ])
       try input.fileHandleForReading.close()
       try output.fileHandleForWriting.close()
-      self.input = input.fileHandleForWriting
+      (self.input, self.output) = (input.fileHandleForWriting, output.fileHandleForReading)
       lines = Locked(stream.makeAsyncIterator())
       // Reaped at once, because Swift Testing does not see the end of an exit test while another child is a zombie. A
       // thread of its own, because a wait holds one of the few that tasks have.

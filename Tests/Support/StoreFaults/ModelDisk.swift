@@ -218,7 +218,8 @@ extension ModelDisk.State {
   fileprivate func status(_ number: Int, _ device: UInt64) throws(SystemError) -> FileStatus {
     guard let node = nodes[number] else { throw SystemError("model", code: ENOENT) }
     return FileStatus(
-      device: device, number: UInt64(number), size: Int64(node.bytes.count), changed: node.changed, links: 1)
+      device: device, number: UInt64(number), size: Int64(node.bytes.count), changed: node.changed,
+      links: isLinked(number) ? 1 : 0)
   }
 
   fileprivate mutating func link(_ name: String, in parent: Int, to node: Int?) {
@@ -227,7 +228,7 @@ extension ModelDisk.State {
     nodes[parent]?.isDirty = true
   }
 
-  /// Whether a directory still has a name, so that something can be made in it.
+  /// Whether a node still has a name; nothing can be made in a directory without one.
   fileprivate func isLinked(_ number: Int) -> Bool {
     number == 1 || nodes.values.contains { $0.isDirectory && $0.names.values.contains(number) }
   }

@@ -14,7 +14,7 @@
     /// The nonces that callers got and have not used, the oldest first.
     private let nonces = Locked<[String]>([])
     private static let mostNonces = 4_096
-    /// A regular expression that takes for ever holds up the door, and not the app.
+    /// A regular expression without an end holds up the door, and not the app.
     private let queue = DispatchQueue(label: "waylay.door")
 
     init(_ invitation: RemoteInvitation, _ calls: DoorCalls) {

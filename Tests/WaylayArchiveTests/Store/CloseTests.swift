@@ -116,6 +116,28 @@ struct CloseTests {
     await last.close()
   }
 
+  @Test("closed, it has no connection open, also where a reader was at work")
+  func reading() async throws {
+    let store = try directory.store()
+    let isEarly = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        let isClosed = DispatchSemaphore(value: 0)
+        let early = try? store.connections.read { _ in
+          DispatchQueue.global().async {
+            store.leave(as: .closed)
+            isClosed.signal()
+          }
+          // Until the closing has come to the readers.
+          while (try? store.connections.read { _ in }) != nil {}
+          return isClosed.wait(timeout: .now() + 0.1) == .success
+        }
+        if early == false { isClosed.wait() }
+        continuation.resume(returning: early)
+      }
+    }
+    #expect(isEarly == false)
+  }
+
   @Test("a store that is released without being closed leaves the directory to the next one, with everything in it")
   func release() async throws {
     for round in 0..<5 {

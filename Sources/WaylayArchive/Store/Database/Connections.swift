@@ -8,6 +8,7 @@ final class Connections: Sendable {
   private let connect: @Sendable (_ cache: Int) throws -> Database
   /// The readers that are not in use; `nil` after `close()`.
   private let idle = Locked<[Database]?>([])
+  private let inUse = DispatchGroup()
 
   /// - Parameter index: The identity of the index: each connection must open this file.
   init(_ directory: StoreDirectory, _ index: FileStatus.Identity, _ mode: Database.Mode, vfs: String?) throws {
@@ -33,17 +34,22 @@ final class Connections: Sendable {
   func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
     let known = try idle.withLock { idle in
       guard idle != nil else { throw ArchiveError.closed }
+      inUse.enter()
       return idle?.popLast()
     }
+    defer { inUse.leave() }
     let database = try known ?? open()
+    var isKept: Void?
+    defer { if isKept == nil { database.close() } }
     let value = try body(database)
-    idle.withLock { $0?.append(database) }
+    isKept = idle.withLock { $0?.append(database) }
     return value
   }
 
-  /// Closes all readers; one in use is closed when it is released.
+  /// Closes all connections, and waits for the readers in use: a connection that closes later would remove the log.
   func close() {
     idle.withLock { $0.take() }?.forEach { $0.close() }
+    inUse.wait()
     writer?.close()
   }
 }

@@ -223,8 +223,6 @@ extension DiskStore {
       if let writer = connections.writer, !isGone() { try? synchronize(writer) }
       finish()
     }
-    // A read that began before has a connection of its own, which closes when the read ends.
-    bodies.pool.wait()
     for file in locked.withLock({ $0.values }) { files.unlock(file) }
   }
 }

@@ -14,7 +14,7 @@ final class Connections: Sendable {
   init(_ directory: StoreDirectory, _ index: FileStatus.Identity, _ mode: Database.Mode, vfs: String?) throws {
     connect = { cache in
       let database = try Database(directory.indexPath, mode, patience: 10_000, vfs: vfs)
-      guard try directory.status()?.identity == index else { throw SystemError("open", code: ENOENT) }
+      guard try directory.found?.identity == index else { throw SystemError("open", code: ENOENT) }
       // Without a memory map: truncation of a mapped file by another process would end this one (SIGBUS).
       try database.script(
         """

@@ -56,8 +56,8 @@ struct IndexOpening {
     self.directory = directory
     // Without a write-ahead log there is no writer, so a read-only store reads the index without locks and creates no
     // file.
-    let hasLog = try directory.status(of: StoreDirectory.log) != nil
-    let mode: Database.Mode = options.isReadOnly ? hasLog ? .readOnly : .immutable : .readWrite
+    let parts = try directory.parts
+    let mode: Database.Mode = options.isReadOnly ? parts[0] != nil ? .readOnly : .immutable : .readWrite
     connections = try Connections(directory, status.identity, mode, vfs: options.vfs)
     if let writer = connections.writer, try writer.number("PRAGMA schema_version") == 0 {
       try Schema.make(writer, Identity(secret: secret, key: key))
@@ -72,7 +72,8 @@ struct IndexOpening {
     (self.identity, sealing) = (identity, try identity.sealing(key, directory: directory.path))
     seen = try DiskStore.Change.Seen(watch)
     if let writer = connections.writer { number = try Self.begin(writer) }
-    place = (try directory.identity, status, try directory.parts)
+    // A log that a writer has made since ends a store without locks.
+    place = (try directory.identity, status, mode == .immutable ? parts : try directory.parts)
     // A check for changes must not wait.
     watch.setPatience(0)
   }

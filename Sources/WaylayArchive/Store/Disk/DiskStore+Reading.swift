@@ -147,13 +147,13 @@ extension DiskStore {
 
   /// Calls a closure with a reader; errors become those of an archive.
   private func reading(_ body: (Database) throws -> Void) throws {
-    try checkLife()
-    if isGone() { return }
     do {
-      try connections.read(body)
-    } catch let error where !(error is ArchiveError) {
-      // The error is that of a removed or replaced index.
-      if isGone() { return }
+      try checkLife()
+      if !isGone() { try connections.read(body) }
+    } catch {
+      // The error is that of a removed or replaced index, or the store was lost meanwhile.
+      if (error as? ArchiveError)?.code == .directoryUnusable || !(error is ArchiveError), isGone() { return }
+      if error is ArchiveError { throw error }
       if let error = error as? DatabaseError, error.isDamage { putAside(error) }
       throw ArchiveError.readFailed("what is stored", error)
     }

@@ -220,7 +220,7 @@ extension DiskStore {
   /// Whether the index is unusable: the store was closed or lost, or another file is at its path.
   func isGone() -> Bool {
     do {
-      let status = try directory.status()
+      let status = try directory.found
       guard status?.identity == place.index.identity, try !directory.isRemoved, try directory.parts == place.parts,
         // An index that was opened without locks must not have a writer.
         connections.mode != .immutable || status == place.index

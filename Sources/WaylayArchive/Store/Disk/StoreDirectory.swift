@@ -32,10 +32,7 @@ struct StoreDirectory: Sendable {
   ///
   /// - Parameter isMade: Whether to create a missing folder, and to restrict all access to the owner.
   mutating func prepare(isMade: Bool) throws {
-    guard isMade else {
-      bodies = try? files.open(Self.bodies, in: directory, for: .folder)
-      return
-    }
+    guard isMade else { return bodies = try? files.open(Self.bodies, in: directory, for: .folder) }
     try files.setMode(of: directory, to: 0o700)
     try files.makeFolder(Self.bodies, in: directory)
     bodies = try files.open(Self.bodies, in: directory, for: .folder)
@@ -62,10 +59,13 @@ struct StoreDirectory: Sendable {
     get throws { try (Self.companions.prefix(2) + [Self.bodies]).map { try status(of: $0)?.identity } }
   }
 
-  /// The file that is now at the path of the index, or at another name beside it.
+  /// A file in the directory, by default the index.
   func status(of name: String = Self.index) throws(SystemError) -> FileStatus? {
-    try files.status(of: path + "/" + name)
+    try files.status(of: name, in: directory)
   }
+
+  /// The file at the path of the index, which is in another directory if this one was moved.
+  var found: FileStatus? { get throws { try files.status(of: indexPath) } }
 
   /// - Throws: `ArchiveError.foreignFormat` for a directory with other files.
   private static func check(_ names: [String], _ path: String) throws(ArchiveError) {
@@ -82,7 +82,7 @@ struct StoreDirectory: Sendable {
 
   /// Locks the directory while an index is created or put aside; until the result is released.
   func locked() throws -> FileDescriptor {
-    let lock = try files.open(path, for: .directory)
+    let lock = try files.open(".", in: directory, for: .directory)
     try files.lock(lock, isWaiting: true)
     return lock
   }

@@ -337,6 +337,87 @@ struct SharedDirectoryTests {
     await store.close()
   }
 
+  @Test(
+    "a body is stored in another file if the other store removes its first one before that is locked",
+    arguments: [false, true])
+  func stray(isModel: Bool) async throws {
+    let sweeping = Locked<DiskStore?>(nil)
+    let opened = { @Sendable (name: String) in
+      // The file of a body, which has no lock yet.
+      guard UInt64(name, radix: 16) != nil, let other = sweeping.withLock({ $0.take() }) else { return }
+      other.queue.sync { other.clearAway() }
+    }
+    var options = DiskStore.Options(memory: 0, logger: .silent)
+    if isModel {
+      options.disk = FailingSystem(ModelDisk(), opened: opened) { _ in nil }
+    } else {
+      options.system = FailingSystem(opened: opened) { _ in nil }
+    }
+    let place = isModel ? FaultSession.directory : directory.url
+    let (store, other) = (try DiskStore(at: place, options: options), try DiskStore(at: place, options: options))
+    sweeping.withLock { $0 = other }
+    try await store.put(.sample("a"), body: .noise(90_000))
+    #expect(sweeping.withLock { $0 } == nil)
+    await other.close()
+    #expect(try await store.bodies("a") == [.noise(90_000)])
+    await store.close()
+  }
+
+  @Test("a reader that opens while a writer begins finds what is flushed, or is lost", arguments: 0..<30)
+  func reader(call: Int) async throws {
+    await (try directory.store()).close()
+    let (reader, other) = opened(.init(memory: 0, isReadOnly: true, logger: .silent), at: call) {}
+    if let other {
+      try await other.put(.sample("a"), body: .noise(300))
+      try await other.flush()
+      let found = try? await reader?.bodies("a")
+      #expect(found == [.noise(300)] || reader?.isOpen != true)
+    }
+    await reader?.close()
+    await other?.close()
+  }
+
+  @Test(
+    "an opening whose directory is moved meanwhile leaves the next archive there alone", arguments: 0..<40,
+    [true, false])
+  func moved(call: Int, isNew: Bool) async throws {
+    if !isNew { await (try directory.store()).close() }
+    let elsewhere = TemporaryDirectory()
+    let (store, other) = opened(.init(memory: 0, logger: .silent), at: call) {
+      try? FileManager.default.moveItem(at: directory.url, to: elsewhere.url)
+    }
+    if let other {
+      let isStored = (try? await store?.put(.sample("a"), body: .noise(90_000))) != nil
+      try await other.put(.sample("b"), body: .noise(90_000))
+      try await other.flush()
+      #expect(try await other.bodies("a") == (isStored ? [.noise(90_000)] : []))
+      #expect(try await other.bodies("b") == [.noise(90_000)])
+    }
+    await store?.close()
+    await other?.close()
+  }
+
+  /// Opens a store, and another one at a call of its opening; `nil` for one that did not open.
+  private func opened(
+    _ options: DiskStore.Options, at call: Int, _ before: @Sendable @escaping () -> Void
+  ) -> (DiskStore?, other: DiskStore?) {
+    let (left, other) = (Locked(call), Locked<DiskStore?>(nil))
+    var options = options
+    options.system = FailingSystem { [directory] _ in
+      let isNow = left.withLock { left in
+        left -= 1
+        return left == -1
+      }
+      guard isNow else { return nil }
+      before()
+      if let store = try? directory.store() { other.withLock { $0 = store } }
+      return nil
+    }
+    let store = try? DiskStore(at: directory.url, options: options)
+    left.withLock { $0 = .max }
+    return (store, other.withLock { $0 })
+  }
+
   @Test("room on a full volume is made without the hits that wait")
   func hits() async throws {
     let store = try directory.store()

@@ -7,9 +7,8 @@
   final class RemoteApp: Sendable {
     let id: Int32
     private let lines: Locked<AsyncStream<String>.Iterator>
-    private let input: FileHandle
-    /// Calls its handler only while it lives.
-    private let output: FileHandle
+    /// The output's handler is called only while the handle lives.
+    private let pipes: Locked<(input: FileHandle, output: FileHandle)>
     private let hasEnded = Locked(false)
 
     init(_ environment: [String: String]) throws {
@@ -41,7 +40,7 @@
         ])
       try input.fileHandleForReading.close()
       try output.fileHandleForWriting.close()
-      (self.input, self.output) = (input.fileHandleForWriting, output.fileHandleForReading)
+      pipes = Locked((input.fileHandleForWriting, output.fileHandleForReading))
       lines = Locked(stream.makeAsyncIterator())
       // Reaped at once, because Swift Testing does not see the end of an exit test while another child is a zombie. A
       // thread of its own, because a wait holds one of the few that tasks have.
@@ -59,7 +58,7 @@
 
     /// Lets it request a URL, and returns the line that it prints; `nil` if it ended.
     func open(_ url: String) async throws -> String? {
-      try input.write(contentsOf: Data((url + "\n").utf8))
+      try pipes.withLock { try $0.input.write(contentsOf: Data((url + "\n").utf8)) }
       var iterator = lines.withLock { $0 }
       return await iterator.next()
     }

@@ -22,6 +22,7 @@ public func getppid() -> pid_t { fatalError() }
 @discardableResult public func pipe(_: UnsafeMutablePointer<Int32>!) -> Int32 { fatalError() }
 public var SIGINT: Int32 { fatalError() }
 public var SIGKILL: Int32 { fatalError() }
+public var SIGSTOP: Int32 { fatalError() }
 public var SIGPIPE: Int32 { fatalError() }
 public var SIGCHLD: Int32 { fatalError() }
 public var SIGTERM: Int32 { fatalError() }

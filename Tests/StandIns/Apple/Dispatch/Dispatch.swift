@@ -50,6 +50,7 @@ open class DispatchGroup: DispatchObject, @unchecked Sendable {
   public override init() { fatalError() }
   public func enter() { fatalError() }
   public func leave() { fatalError() }
+  @available(*, noasync) public func wait() { fatalError() }
   public func notify(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
     execute work: @escaping @Sendable @convention(block) () -> Void

@@ -14,7 +14,6 @@ final class Connections: Sendable {
   init(_ directory: StoreDirectory, _ index: FileStatus.Identity, _ mode: Database.Mode, vfs: String?) throws {
     connect = { cache in
       let database = try Database(directory.indexPath, mode, patience: 10_000, vfs: vfs)
-      guard try directory.found?.identity == index else { throw SystemError("open", code: ENOENT) }
       // Without a memory map: truncation of a mapped file by another process would end this one (SIGBUS).
       try database.script(
         """
@@ -22,6 +21,8 @@ final class Connections: Sendable {
         PRAGMA cell_size_check=ON; PRAGMA secure_delete=ON; PRAGMA synchronous=NORMAL; PRAGMA fullfsync=ON; \
         PRAGMA checkpoint_fullfsync=ON
         """)
+      // Now that it has opened the log, also by its path.
+      guard try directory.found?.identity == index else { throw SystemError("open", code: ENOENT) }
       return database
     }
     (self.mode, writer) = (mode, mode == .readWrite ? try connect(8192) : nil)

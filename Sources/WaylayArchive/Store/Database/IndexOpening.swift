@@ -51,7 +51,9 @@ struct IndexOpening {
     try Self.examine(directory, options)
     var directory = directory
     try directory.prepare(isMade: !options.isReadOnly)
-    if try directory.status() == nil { try directory.makeIndex() }
+    if try directory.status() == nil {
+      try directory.makeIndex { try Schema.make(at: $0, Identity(secret: secret, key: key), vfs: options.vfs) }
+    }
     guard let status = try directory.status() else { throw SystemError("open", code: ENOENT) }
     self.directory = directory
     // Without a write-ahead log there is no writer, so a read-only store reads the index without locks and creates no
@@ -59,9 +61,6 @@ struct IndexOpening {
     let parts = try directory.parts
     let mode: Database.Mode = options.isReadOnly ? parts[0] != nil ? .readOnly : .immutable : .readWrite
     connections = try Connections(directory, status.identity, mode, vfs: options.vfs)
-    if let writer = connections.writer, try writer.number("PRAGMA schema_version") == 0 {
-      try Schema.make(writer, Identity(secret: secret, key: key))
-    }
     watch = try connections.open()
     try Schema.check(watch)
     var bytes: [UInt8] = []
@@ -85,7 +84,6 @@ struct IndexOpening {
     guard journal == "wal" else {
       throw DatabaseError(code: SQLITE_CANTOPEN, message: "the volume has no shared memory for a write-ahead log")
     }
-    try writer.script("PRAGMA synchronous=NORMAL")
     return try writer.transaction {
       // If damage has lowered the counter, numbers of entries would be assigned twice.
       try writer.run(

@@ -34,9 +34,10 @@ enum Schema {
     """,
   ]
 
-  /// Creates the tables in an empty file. The marks are written before there is a write-ahead log, so that they can be
-  /// read without it.
-  static func make(_ database: Database, _ identity: Identity) throws {
+  /// Creates the tables in an empty file, whose marks can be read without a write-ahead log.
+  static func make(at path: String, _ identity: Identity, vfs: String?) throws {
+    let database = try Database(path, .readWrite, vfs: vfs)
+    defer { database.close() }
     try database.script("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL")
     try database.transaction {
       try database.script("PRAGMA application_id=\(application); PRAGMA user_version=\(version)")
@@ -45,6 +46,7 @@ enum Schema {
       try database.run("INSERT INTO meta VALUES('identity', ?), ('openings', 0)", [.bytes(identity.encoded)])
       try database.run("INSERT INTO total VALUES(1, 0, 0, 0, 0, 0, 0, 0)")
     }
+    try database.script("PRAGMA journal_mode=WAL")
   }
 
   /// - Throws: `SQLITE_CORRUPT` where the tables are not those of this version.
@@ -56,17 +58,14 @@ enum Schema {
     }
   }
 
-  /// Checks the marks of a file. One of the two may be damaged, and a file has none after a kill during its creation.
+  /// Checks the marks of a file, one of which may be damaged.
   ///
   /// - Throws: `ArchiveError.foreignFormat` for a file of another program or another version.
   static func checkMarks(_ database: Database, _ directory: StoreDirectory) throws {
     let path = directory.path
     let found = try database.number("PRAGMA user_version") ?? 0
-    let mark = try database.number("PRAGMA application_id")
     if found == version { return }
-    let isNew = try database.number("PRAGMA schema_version") == 0 || directory.status(of: StoreDirectory.journal) != nil
-    if found == 0, mark == 0, directory.hasBodies, isNew { return }
-    guard mark == application else { throw ArchiveError.anotherProgram(path) }
+    guard try database.number("PRAGMA application_id") == application else { throw ArchiveError.anotherProgram(path) }
     guard found >> 8 == version >> 8 else { return }
     throw ArchiveError(
       .foreignFormat,

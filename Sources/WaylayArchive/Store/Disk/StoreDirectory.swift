@@ -3,15 +3,15 @@ import Foundation
 /// The directory of an archive: the file of its index, which SQLite alone opens, and the files of its larger bodies.
 struct StoreDirectory: Sendable {
   static let index = "index.sqlite"
-  static let log = index + "-wal"
-  static let journal = index + "-journal"
+  /// The beginning of the names of an index without all its tables.
+  private static let unfinished = ".index-"
   /// An index that was damaged, put aside.
   static let damaged = "index.damaged"
   /// A file that reserves space for an eviction on a full volume.
   static let reserve = "reserve"
   private static let reserveSizes = [1 << 20, 256 << 10, 64 << 10]
   private static let bodies = "bodies"
-  private static let companions = [log, index + "-shm", journal]
+  private static let companions = ["-wal", "-shm", "-journal"].map { index + $0 }
 
   let path: String
   let files: FileSystem
@@ -87,10 +87,20 @@ struct StoreDirectory: Sendable {
     return lock
   }
 
-  /// Creates an empty index for its owner alone; SQLite gives its companions the same permissions.
-  func makeIndex() throws {
-    for name in Self.companions { try files.remove(name, in: directory) }
-    _ = try files.open(Self.index, in: directory, for: .making)
+  /// Creates the index for its owner alone; SQLite gives its companions the same permissions.
+  ///
+  /// It gets its name when it has its tables: SQLite finds companions by path, and if the directory is moved meanwhile,
+  /// the next archive at its path has companions of the same names.
+  ///
+  /// - Parameter fill: Makes the tables of an empty file at a path.
+  func makeIndex(_ fill: (_ path: String) throws -> Void) throws {
+    for name in try files.names(in: directory) where name.hasPrefix(Self.unfinished) || Self.companions.contains(name) {
+      try files.remove(name, in: directory)
+    }
+    let name = Self.unfinished + Self.name(.random(in: 1 ... .max))
+    _ = try files.open(name, in: directory, for: .making)
+    try fill(path + "/" + name)
+    try files.rename(name, to: Self.index, in: directory)
   }
 
   /// Puts a damaged index aside, unless another process has already done so.

@@ -7,9 +7,10 @@
 package enum MessageDigest {
   /// MD5 (RFC 1321), in lower-case hexadecimal.
   package static func md5(_ bytes: some Sequence<UInt8>) -> String {
-    var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
-    for block in blocks(of: Array(bytes), lengthIsBigEndian: false) {
-      let words = words(of: block).map(\.byteSwapped)
+    var state: SIMD4<UInt32> = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
+    let message = padded(Array(bytes), lengthIsBigEndian: false)
+    for start in stride(from: 0, to: message.count, by: 64) {
+      let words = (0..<16).map { word(message, start + 4 * $0).byteSwapped }
       var (a, b, c, d) = (state[0], state[1], state[2], state[3])
       for step in 0..<64 {
         let (mixed, word): (UInt32, Int) =
@@ -22,9 +23,9 @@ package enum MessageDigest {
         let sum = a &+ mixed &+ md5Constants[step] &+ words[word]
         (a, d, c, b) = (d, c, b, b &+ rotatedLeft(sum, md5Shifts[step / 16][step % 4]))
       }
-      state = zip(state, [a, b, c, d]).map { $0 &+ $1 }
+      state &+= [a, b, c, d]
     }
-    return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) } }.hexadecimal
+    return (0..<16).map { UInt8(truncatingIfNeeded: state[$0 / 4] >> (8 * UInt32($0 % 4))) }.hexadecimal
   }
 
   /// SHA-256 (FIPS 180-4), in lower-case hexadecimal.
@@ -32,16 +33,18 @@ package enum MessageDigest {
 
   /// SHA-256, as 32 bytes.
   package static func sha256(bytes: [UInt8]) -> [UInt8] {
-    var state: [UInt32] = [
+    var state: SIMD8<UInt32> = [
       0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
-    for block in blocks(of: bytes, lengthIsBigEndian: true) {
-      var words = words(of: block)
+    var words = [UInt32](repeating: 0, count: 64)
+    let message = padded(bytes, lengthIsBigEndian: true)
+    for start in stride(from: 0, to: message.count, by: 64) {
+      for index in 0..<16 { words[index] = word(message, start + 4 * index) }
       for index in 16..<64 {
         let (early, late) = (words[index - 15], words[index - 2])
         let first = rotatedRight(early, 7) ^ rotatedRight(early, 18) ^ (early >> 3)
         let second = rotatedRight(late, 17) ^ rotatedRight(late, 19) ^ (late >> 10)
-        words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+        words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
       }
       var (a, b, c, d) = (state[0], state[1], state[2], state[3])
       var (e, f, g, h) = (state[4], state[5], state[6], state[7])
@@ -54,26 +57,23 @@ package enum MessageDigest {
         (h, g, f, e) = (g, f, e, d &+ one)
         (d, c, b, a) = (c, b, a, one &+ sum0 &+ majority)
       }
-      state = zip(state, [a, b, c, d, e, f, g, h]).map { $0 &+ $1 }
+      state &+= [a, b, c, d, e, f, g, h]
     }
-    return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
+    return (0..<32).map { UInt8(truncatingIfNeeded: state[$0 / 4] >> (24 - 8 * UInt32($0 % 4))) }
   }
 
-  /// The message in blocks of 64 bytes: a one, zeros, and its length in bits.
-  private static func blocks(of message: [UInt8], lengthIsBigEndian: Bool) -> [[UInt8]] {
+  /// The message in whole blocks of 64 bytes: behind it a one, zeros, and its length in bits.
+  private static func padded(_ message: [UInt8], lengthIsBigEndian: Bool) -> [UInt8] {
     var padded = message + [0x80]
     padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
     let bits = UInt64(message.count) * 8
     let length = (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64($0))) }
-    padded += lengthIsBigEndian ? length.reversed() : length
-    return stride(from: 0, to: padded.count, by: 64).map { Array(padded[$0..<$0 + 64]) }
+    return padded + (lengthIsBigEndian ? length.reversed() : length)
   }
 
-  /// The sixteen words of a block, the first byte of each the highest.
-  ///
-  /// Statements, because as one expression this is more than the type checker takes where it knows Apple's names.
-  private static func words(of block: [UInt8]) -> [UInt32] {
-    stride(from: 0, to: block.count, by: 4).map { block[$0..<$0 + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+  /// A word of a message, its first byte the highest.
+  private static func word(_ message: [UInt8], _ place: Int) -> UInt32 {
+    message.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: place, as: UInt32.self)) }
   }
 
   private static func rotatedLeft(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }

@@ -1,5 +1,3 @@
-import IssueReporting
-
 /// A deviation from the expectations of a mock's stubs or of a cassette, which fails a test.
 public struct MockIssue: Sendable {
 
@@ -59,8 +57,12 @@ extension MockInterceptor {
   }
 
   private func note(_ error: MockError, of source: String, at location: MockSourceLocation) {
-    let issue = MockIssue(
-      kind: .invalidResponse, message: "\(source) could not answer: \(error.message)", location: location)
+    note("\(source) could not answer: \(error.message)", at: location)
+  }
+
+  /// Adds an issue for a response that could not be made or sent.
+  package func note(_ message: String, at location: MockSourceLocation? = nil) {
+    let issue = MockIssue(kind: .invalidResponse, message: message, location: location ?? self.location)
     // Every request of the stub repeats the mistake; the set holds it once.
     state.withLock { _ = $0.issues.insert(issue) }
   }
@@ -194,11 +196,7 @@ extension OpenEnum where Domain == MockIssue {
 }
 
 extension MockIssue {
-  func report() {
-    reportIssue(
-      message, severity: isWarning ? .warning : .error, fileID: location.fileID, filePath: location.filePath,
-      line: location.line, column: location.column)
-  }
+  func report() { location.report(message, isWarning: isWarning) }
 }
 
 extension [MockIssue] {

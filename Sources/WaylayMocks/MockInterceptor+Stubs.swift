@@ -17,6 +17,9 @@ extension MockInterceptor {
     add(stubs).map { StubHandle(mock: self, entries: [$0]) }
   }
 
+  /// Removes the stubs of several handles at once.
+  package func remove(_ handles: [StubHandle]) { remove(handles.flatMap(\.entries)) }
+
   /// Removes all stubs. Requests that have already been matched are still answered.
   public func removeAll() {
     state.withLock { state in
@@ -58,10 +61,13 @@ extension MockInterceptor {
       let removed = Set(entries.filter { !$0.isRemoved }.map { ObjectIdentifier($0) })
       guard !removed.isEmpty else { return }
       state.entries.removeAll { removed.contains(ObjectIdentifier($0)) }
+      // One by one, many of them are searched for many times.
+      let isFew = removed.count < 16
       for entry in entries where !entry.isRemoved {
         entry.isRemoved = true
-        state.index.remove(entry)
+        if isFew { state.index.remove(entry) }
       }
+      if !isFew { state.index = StubIndex(of: state.entries) }
       state.forgetRemovedStubs()
     }
   }

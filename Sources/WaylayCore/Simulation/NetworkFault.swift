@@ -216,10 +216,10 @@ extension NetworkFault {
     if parts[0] == "tls" { return .tls(OpenEnum(String(parts[1]))) }
     guard parts[1].hasPrefix("afterBytes: "), let bytes = Int64(decimal: parts[1].dropFirst(12)) else { return nil }
     switch parts[0] {
-    case "connectionReset": return .connectionReset(afterBytes: Int(bytes))
-    case "truncated": return .truncated(afterBytes: Int(bytes))
-    case "malformedChunk": return .malformedChunk(afterBytes: Int(bytes))
-    case "stalled": return .stalled(afterBytes: Int(bytes))
+    case "connectionReset": return .connectionReset(afterBytes: Int(clamping: bytes))
+    case "truncated": return .truncated(afterBytes: Int(clamping: bytes))
+    case "malformedChunk": return .malformedChunk(afterBytes: Int(clamping: bytes))
+    case "stalled": return .stalled(afterBytes: Int(clamping: bytes))
     default: return nil
     }
   }

@@ -1,5 +1,4 @@
 import Foundation
-import IssueReporting
 import WaylayHAR
 
 /// Records network exchanges to an HTTP archive, and plays them back without the network.
@@ -112,8 +111,7 @@ public final class Cassette: RequestInterceptor {
   deinit {
     // A deinitializer cannot throw, so report the error as an issue.
     do { try eject() } catch {
-      reportIssue(
-        "\(error)", fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+      location.report("\(error)")
     }
   }
 }

@@ -96,6 +96,8 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   var path: PathPattern?
   /// `nil` for any query.
   var query: QueryPattern?
+  /// Whether this is a URL, and not a pattern.
+  var isLiteral = false
   var regex: TextRegex?
   /// Why the pattern could not be parsed.
   package internal(set) var problem: MockError?
@@ -190,7 +192,7 @@ extension URL: URLPatternConvertible {
       description: absoluteString, scheme: parsed.scheme.isEmpty ? nil : parsed.scheme,
       host: parsed.host.isEmpty ? .any : .literal(parsed.host), port: parsed.host.isEmpty ? .any : .number(parsed.port),
       path: PathPattern(literally: parsed.segments),
-      query: QueryPattern(parsed.items.items.map { ($0.name, .exactly($0.value)) }, isExact: true))
+      query: QueryPattern(parsed.items.items.map { ($0.name, .exactly($0.value)) }, isExact: true), isLiteral: true)
   }
 }
 
@@ -204,7 +206,7 @@ extension URLPatternConvertible where Self == URLPattern {
   public static var any: URLPattern { URLPattern(description: "any URL") }
 
   /// URLs in whose text the regular expression (ICU syntax) finds a match, with `^` and `$` for the ends; named groups
-  /// become ``MockRequest/parameters``.
+  /// become ``MockRequest/parameters``. An expression that takes too long, such as `(a+)+$`, finds none.
   public static func regex(_ pattern: String) -> URLPattern {
     let regex = TextRegex(pattern)
     return URLPattern(description: regex.description, regex: regex, problem: regex.problem)

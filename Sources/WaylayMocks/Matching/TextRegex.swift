@@ -27,17 +27,26 @@ struct TextRegex: Sendable, CustomStringConvertible {
   /// Whether the expression matches in `text`; adds the values of its named groups.
   func matches(_ text: String, whole isWhole: Bool = false, _ parameters: inout [String: String]) -> Bool {
     let all = NSRange(text.startIndex..., in: text)
-    guard let found = compiled?.firstMatch(in: text, options: isWhole ? .anchored : [], range: all),
-      !isWhole || found.range == all
-    else { return false }
+    guard let found = match(in: text, all, isWhole), !isWhole || found.range == all else { return false }
     for name in names {
       if let range = Range(found.range(withName: name), in: text) { parameters[name] = String(text[range]) }
     }
     return true
   }
 
-  func matches(_ text: String) -> Bool {
-    compiled?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+  func matches(_ text: String) -> Bool { match(in: text, NSRange(text.startIndex..., in: text), false) != nil }
+
+  /// The first match. An expression may take time exponential in the text's length: one that reports more progress than
+  /// the text is long by far, which takes a fraction of a second, has no match.
+  private func match(in text: String, _ range: NSRange, _ isWhole: Bool) -> NSTextCheckingResult? {
+    var (found, left): (NSTextCheckingResult?, Int) = (nil, range.length + 500)
+    compiled?.enumerateMatches(
+      in: text, options: isWhole ? [.anchored, .reportProgress] : .reportProgress, range: range
+    ) { match, _, stop in
+      (found, left) = (match, left - 1)
+      if match != nil || left < 0 { stop.pointee = true }
+    }
+    return found
   }
 
   /// The names of the groups `(?<name>…)`.

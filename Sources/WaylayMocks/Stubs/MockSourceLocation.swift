@@ -1,3 +1,5 @@
+import IssueReporting
+
 /// A place in a source file, as `#fileID`, `#filePath`, `#line` and `#column` give it.
 public struct MockSourceLocation: Sendable {
   /// Module and file.
@@ -17,6 +19,12 @@ public struct MockSourceLocation: Sendable {
     self.filePath = filePath
     self.line = line
     self.column = column
+  }
+
+  /// Reports a failure of the running test here, or a warning.
+  package func report(_ message: String, isWarning: Bool = false) {
+    reportIssue(
+      message, severity: isWarning ? .warning : .error, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 }
 

@@ -24,6 +24,10 @@ struct StubIndex {
     var open: [StubEntry] = []
   }
 
+  init(of entries: [StubEntry] = []) {
+    for entry in entries where entry.canMatch { insert(entry) }
+  }
+
   mutating func insert(_ entry: StubEntry) {
     change(entry) { $0.insert(entry) }
   }

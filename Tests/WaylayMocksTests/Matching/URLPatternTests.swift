@@ -215,6 +215,20 @@ struct URLPatternTests {
     }
   }
 
+  @Test("an expression that would take for ever matches nothing, and one that takes long by its text's length does")
+  func endless() async throws {
+    let url = try #require(URL(string: "https://a.b/" + String(repeating: "a", count: 60)))
+    for expression in ["(a+)+$X", "(a|aa)*$X", "(.*)*X"] {
+      #expect(try await !Stub(.regex(expression)).matches(URLRequest(url: url)))
+    }
+    #expect(try await !Stub("/:id((a+)+X)").matches(URLRequest(url: url)))
+    #expect(try await Stub(.regex("a+$")).matches(URLRequest(url: url)))
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.httpBody = Data((String(repeating: "a", count: 1 << 20) + "z").utf8)
+    #expect(try await Stub("*").where(.body(.regex("az$"))).matches(request))
+  }
+
   @Test("a parameter in braces is a mistake that says how it is written")
   func braces() throws {
     let issue = try #require(MockInterceptor { Stub(.get, "/users/{id}/posts", .status(200)) }.issues.first)

@@ -50,7 +50,7 @@ let libraries: [Target] = [
     "WaylayRemote",
     needs: ["WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors", "WaylayRemoteControl", "HTTPTypes"],
     guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1"]]),
-  module("WaylayRemoteControl", needs: ["WaylayHAR", "WaylayMocks", "IssueReporting"]),
+  module("WaylayRemoteControl", needs: ["WaylayHAR", "WaylayMocks"]),
   module(
     "WaylayTesting",
     needs: [

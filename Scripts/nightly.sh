@@ -14,8 +14,10 @@ jobs=(deep whole hostile fuzz exits hosts store_faults store_rot archive_torture
 remote() {
   WAYLAY_WHOLE=1 swift test --enable-all-traits --filter WaylayRemoteTests
   swift build --enable-all-traits -c release --product remote-control
-  nm .build/release/remote-control | grep -q 12WaylayRemote
-  ! nm .build/release/remote-control | grep -E 'DoorHandler|DoorCalls|MockServer'
+  local symbols
+  symbols=$(nm .build/release/remote-control)
+  grep -q 12WaylayRemote <<<"$symbols"
+  ! grep -E '11DoorHandler|9DoorCalls|10MockServer' <<<"$symbols"
 }
 
 # All tests under both sanitizers.

@@ -71,7 +71,7 @@ extension Inspector {
   /// - Returns: The number of the exchange, its ``Exchange/id``.
   @discardableResult
   public func add(_ entry: HAR.Entry) -> Int {
-    let entry = bare(entry)
+    let entry = cut(redacted(entry))
     let kept = withMemory { memory in
       let kept = KeptExchange(entry, memory.nextNumber())
       let slot = Slot(kept, at: clock.now())
@@ -93,7 +93,7 @@ extension Inspector {
   @discardableResult
   public func update(_ id: Int, to entry: HAR.Entry) -> Bool {
     guard let slot = memory.withLock({ $0.slot(id) }) else { return false }
-    let kept = KeptExchange(bare(entry), id)
+    let kept = KeptExchange(cut(redacted(entry)), id)
     guard slot.replace(by: kept) else { return false }
     withMemory { memory in
       memory.settle(slot, cost: kept.cost)
@@ -104,9 +104,9 @@ extension Inspector {
     return true
   }
 
-  /// Returns the redacted entry, with its bodies truncated to the limit.
-  private func bare(_ entry: HAR.Entry) -> HAR.Entry {
-    var entry = redacted(entry)
+  /// Returns the entry with its bodies truncated to the limit.
+  package func cut(_ entry: HAR.Entry) -> HAR.Entry {
+    var entry = entry
     entry.response.body = cut(entry.response.body)
     entry.request.body = entry.request.body.map { cut($0) }
     return entry

@@ -69,7 +69,8 @@
     private func begin(_ request: ServerRequest, _ context: ChannelHandlerContext) {
       late?.cancel()
       state = .responding
-      isListening = request.path == RequestHandler.events
+      // Only a page listens, and only its listener takes no bodies.
+      isListening = !connections.limits.takesBodies && request.path == RequestHandler.events
       let responder = Responder(channel: context.channel, limits: connections.limits)
       let hasBegun = connections.begin(context.channel) { [handle] in
         await handle(request, responder)

@@ -3,6 +3,7 @@
   import NIOCore
   import NIOHTTP1
   import WaylayCore
+  import WaylayHAR
   import WaylayInspectorServer
   import WaylayMocks
   import WaylayRemoteControl
@@ -14,7 +15,7 @@
     /// The nonces that callers got and have not used, the oldest first.
     private let nonces = Locked<[String]>([])
     private static let mostNonces = 4_096
-    /// A regular expression without an end holds up the door, and not the app.
+    /// Work on a large response holds up the door, and not the app.
     private let queue = DispatchQueue(label: "waylay.door")
 
     init(_ invitation: RemoteInvitation, _ calls: DoorCalls) {
@@ -37,7 +38,7 @@
         let nonce = RemoteInvitation.random(16)
         nonces.withLock { $0 = $0.suffix(Self.mostNonces - 1) + [nonce] }
         let proof = invitation.proof("door", "\(port)", body, nonce)
-        return response("{\"version\":1,\"nonce\":\"\(nonce)\",\"proof\":\"\(proof)\"}")
+        return response(.ok, "{\"version\":1,\"nonce\":\"\(nonce)\",\"proof\":\"\(proof)\"}")
       case (.POST, "/call"):
         let nonce = request.head.headers.first(name: "X-Waylay-Nonce") ?? ""
         let proof = request.head.headers.first(name: "X-Waylay-Proof") ?? ""
@@ -47,10 +48,9 @@
           return place != nil
         }
         guard isOpen, RemoteInvitation.isSame(proof, invitation.proof("call", nonce, body)) else { return refusal }
-        let reply = ("X-Waylay-Proof", invitation.proof("reply", nonce))
-        do throws(JSONRefusal) { return response(try calls.perform(body), [reply]) } catch {
+        do throws(JSONRefusal) { return reply(.ok, try calls.perform(body), nonce) } catch {
           let members: JSONValue = ["error": ["code": .init(error.code), "message": .init(error.message)]]
-          return response(members.description, [reply], .badRequest)
+          return reply(.badRequest, members.description, nonce)
         }
       default: return refusal
       }
@@ -59,8 +59,12 @@
     /// The same for every reason.
     private var refusal: Response { Response(status: .forbidden, body: ByteBuffer(string: "Access is denied.")) }
 
+    private func reply(_ status: HTTPResponseStatus, _ json: String, _ nonce: String) -> Response {
+      response(status, json, [("X-Waylay-Proof", invitation.proof("reply", nonce, "\(status.code)", json))])
+    }
+
     private func response(
-      _ json: String, _ fields: [(String, String)] = [], _ status: HTTPResponseStatus = .ok
+      _ status: HTTPResponseStatus, _ json: String, _ fields: [(String, String)] = []
     ) -> Response {
       Response(status: status, type: "application/json", fields: fields, body: ByteBuffer(string: json))
     }

@@ -40,16 +40,11 @@
       let mock = try MockInterceptor(
         options, fileID: fileID, filePath: filePath, line: line, column: column, stubs)
       let server = try await MockServer(mock, bodyLimit: options.bodyLimit)
-      do {
-        let result = try await body(server.url)
-        await server.stop()
-        mock.reportIssues()
-        return result
-      } catch {
-        await server.stop()
-        mock.reportIssues()
-        throw error
-      }
+      let result: Result<Value, any Error>
+      do { result = .success(try await body(server.url)) } catch { result = .failure(error) }
+      await server.stop()
+      mock.reportIssues()
+      return try result.get()
     #else
       throw WaylayError(.cannotListen, "A release build has no server of mocks.")
     #endif
@@ -84,22 +79,27 @@
         let authority = head.headers.first(name: "host") ?? "127.0.0.1"
         guard let url = URL(string: head.uri.hasPrefix("/") ? "http://\(authority)\(head.uri)" : head.uri),
           let method = HTTPRequest.Method(head.method.rawValue)
-        else { return }
+        else { return mock.note("A request to a mock's server has a method or a URL that is none.") }
         var fields = HTTPFields()
         for (name, value) in head.headers {
           if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
         let request = InterceptedRequest(method, url, fields: fields, body: .data(Data(body.readableBytesView)))
         let end = InterceptorChain.Next { request in
-          throw WaylayError(
+          let error = WaylayError(
             .transportIncapable, "A mock's server has no network to pass a request on.", url: request.url)
+          mock.note("\(request.method.rawValue) \(request.url.path): \(error.message)")
+          throw error
         }
         do {
           let response = try await mock.startLoading(request, next: end)
           let isBare = method == .head || [204, 304].contains(response.status.code)
-          let isChunked = !isBare && response.fields[.contentLength] == nil
+          // The end of the connection is the end of a body for HTTP/1.0.
+          let isChunked = !isBare && response.fields[.contentLength] == nil && head.version != .http1_0
           var lines = ["HTTP/1.1 \(response.status.code) \(response.status.reasonPhrase)", "Connection: close"]
-          lines += response.fields.filter { $0.name != .transferEncoding }.map { "\($0.name.rawName): \($0.value)" }
+          let ownFields = ["transfer-encoding", "connection", "keep-alive"]
+          lines += response.fields.filter { !ownFields.contains($0.name.canonicalName) }
+            .map { "\($0.name.rawName): \($0.value)" }
           if isChunked { lines.append("Transfer-Encoding: chunked") }
           try await responder.send(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
           for try await chunk in response.body where !chunk.isEmpty && !isBare {

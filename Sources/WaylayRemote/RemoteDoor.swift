@@ -1,6 +1,7 @@
 #if InspectorServer
   import Foundation
   import NIOCore
+  import WaylayHAR
   public import WaylayInspector
   import WaylayInspectorServer
   public import WaylayInterceptors

@@ -22,6 +22,8 @@ package final class DoorClient: Sendable {
   private let launchTime: Duration
   /// The port of the door, once it has proved itself.
   private let known = Locked<Int?>(nil)
+  /// A port that has refused to talk, which may be a door's.
+  private let refusing = Locked<Int?>(nil)
 
   /// - Parameters:
   ///   - invitation: The invitation that the app has.
@@ -48,17 +50,24 @@ package final class DoorClient: Sendable {
   ///   - members: The other members of the message; those that are `nil` are left out.
   /// - Throws: `WaylayError.noRemoteDoor` if the app does not respond, `WaylayError.refusedByDoor`, and
   ///   `CancellationError`.
-  package func call(_ name: String, _ members: KeyValuePairs<String, JSONValue?> = [:]) async throws -> JSONValue {
-    let given = members.compactMap { name, value in value.map { JSONValue.Member(name: name, value: $0) } }
-    let message = JSONValue(.object([JSONValue.Member(name: "call", value: name.jsonValue)] + given)).description
+  package func call(_ name: String, _ members: [String: JSONValue?] = [:]) async throws -> JSONValue {
+    let given = members.compactMapValues(\.self).merging(["call": JSONValue(name)]) { $1 }
+    let message = JSONValue(given).description
+    guard message.utf8.count <= 8 << 20 else {
+      throw WaylayError(.refusedByDoor, "The call \(name) has \(message.utf8.count) bytes; a door takes 8 MiB at once.")
+    }
     let (port, nonce) = try await greet()
     let fields = ["X-Waylay-Nonce": nonce, "X-Waylay-Proof": invitation.proof("call", nonce, message)]
     guard let (status, proof, body) = try await send("call", message, fields, to: port, timeout: 30) else {
       throw silence(port)
     }
-    guard RemoteInvitation.isSame(proof ?? "", invitation.proof("reply", nonce)),
-      let json = try? JSONValue(reading: body)
-    else { throw silence(port) }
+    let expected = invitation.proof("reply", nonce, "\(status)", String(decoding: body, as: UTF8.self))
+    guard RemoteInvitation.isSame(proof ?? "", expected), let json = try? JSONValue(reading: body) else {
+      throw WaylayError(
+        .noRemoteDoor,
+        "Port \(port) gave a response without proof, \(status): another program has it, or the app has too many requests."
+      )
+    }
     guard status == 200 else {
       throw WaylayError(.refusedByDoor, json["error"]?["message"]?.string ?? "The app gave the status \(status).")
     }
@@ -67,25 +76,26 @@ package final class DoorClient: Sendable {
 
   /// Finds the door and lets it prove itself; returns its port and a nonce for one call.
   private func greet() async throws -> (port: Int, nonce: String) {
-    let stopwatch = Stopwatch(ContinuousClock())
     let last = known.withLock { $0 }
     if let last, let nonce = try await greet(last) { return (last, nonce) }
     // An app that was launched again may have another port.
     let patience = last == nil ? launchTime : .seconds(1)
+    let found = try await ContinuousClock().value(within: patience) { try await self.search() }
+    guard let found else { throw silence(last) }
+    known.withLock { $0 = found.port }
+    return found
+  }
+
+  /// Tries the ports until one is the door's.
+  private func search() async throws -> (port: Int, nonce: String) {
     while true {
       let found = try await withThrowingTaskGroup(of: (Int, String)?.self) { group in
         for port in invitation.ports { group.addTask { try await self.greet(port).map { (port, $0) } } }
         defer { group.cancelAll() }
-        for try await found in group { if let found { return found as (Int, String)? } }
-        return nil
+        return try await group.first { $0 != nil } ?? nil
       }
-      if let found {
-        known.withLock { $0 = found.0 }
-        return found
-      }
-      let elapsed = stopwatch.elapsed()
-      guard elapsed < patience else { throw silence(last) }
-      try await stopwatch.sleep(until: elapsed + .milliseconds(20))
+      if let found { return found }
+      try await ContinuousClock().sleep(for: .milliseconds(20))
     }
   }
 
@@ -97,8 +107,10 @@ package final class DoorClient: Sendable {
 
   private func hello(_ port: Int) async throws -> String? {
     let own = RemoteInvitation.random(16)
-    guard let (_, _, body) = try await send("hello", own, [:], to: port, timeout: 1, limit: 4 << 10),
-      let json = try? JSONValue(reading: body), json["version"]?.int == 1, let nonce = json["nonce"]?.string,
+    let response = try await send("hello", own, [:], to: port, timeout: 1, limit: 4 << 10)
+    if response?.status == 403 { refusing.withLock { $0 = port } }
+    guard let body = response?.body, let json = try? JSONValue(reading: body), json["version"]?.int == 1,
+      let nonce = json["nonce"]?.string,
       RemoteInvitation.isSame(json["proof"]?.string ?? "", invitation.proof("door", "\(port)", own, nonce))
     else { return nil }
     return nonce
@@ -107,7 +119,7 @@ package final class DoorClient: Sendable {
   /// The status, the proof and the body of a response; `nil` if none comes.
   private func send(
     _ path: String, _ body: String, _ fields: [String: String], to port: Int, timeout: TimeInterval,
-    limit: Int = 32 << 20
+    limit: Int = 17 << 20
   ) async throws -> (status: Int, proof: String?, body: Data)? {
     guard let url = URL(string: "http://127.0.0.1:\(port)/door/\(path)") else { return nil }
     var request = URLRequest(url: url, timeoutInterval: timeout)
@@ -124,11 +136,12 @@ package final class DoorClient: Sendable {
   }
 
   private func silence(_ port: Int?) -> WaylayError {
+    let refusal = refusing.withLock { $0.map { " Port \($0) refuses access: a door does so to other users." } ?? "" }
     let reason =
       port.map { "The app on port \($0) no longer responds: it ended, was killed, or was stopped." }
         ?? """
         No app has opened its door within \(launchTime). Check that it is a debug build that calls RemoteDoor.open, and \
-        that the invitation is in its environment.
+        that the invitation is in its environment.\(refusal)
         """
     return WaylayError(.noRemoteDoor, reason)
   }

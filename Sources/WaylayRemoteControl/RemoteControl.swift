@@ -1,4 +1,3 @@
-import IssueReporting
 public import WaylayHAR
 
 /// The hand of a UI test on the app that it has launched: stubs, network conditions, and what the app requested.
@@ -14,8 +13,8 @@ public import WaylayHAR
 /// ```
 ///
 /// The app is a debug build that calls `RemoteDoor.open` of `WaylayRemote` before its first request. The stubs of the
-/// initializer hold from then on. A stub for another process has listed responses and conditions that are values: a
-/// closure, a predicate or a stream is reported at the stub.
+/// initializer hold from then on. A stub for another process has listed responses and conditions that are values, of
+/// the kinds that have a form in JSON: a closure, a predicate, a stream or a form is reported at the stub.
 ///
 /// Each call fails within two seconds with `WaylayError.noRemoteDoor` if the app ended, was killed or was stopped; the
 /// first call waits until the app has opened its door. Any number of controls, each with its app, work in parallel.
@@ -25,8 +24,16 @@ public final class RemoteControl: Sendable {
 
   fileprivate let client: DoorClient
   private let location: MockSourceLocation
-  /// Whether the invitation was read: an app may have it.
-  let hasInvited = Locked(false)
+  fileprivate let state = Locked(State())
+
+  fileprivate struct State {
+    /// Whether the invitation was read: an app may have it.
+    var hasInvited = false
+    /// Whether the test has called ``verify(fileID:filePath:line:column:)``.
+    var hasVerified = false
+    /// The issues that were reported.
+    var reported: Set<JSONValue> = []
+  }
 
   /// Makes a control, with what holds from the app's first request on.
   ///
@@ -48,14 +55,11 @@ public final class RemoteControl: Sendable {
     var invitation = RemoteInvitation()
     for stub in try stubs() {
       do throws(MockError) { invitation.stubs.append(try stub.json()) } catch {
-        let place = error.location ?? location
-        reportIssue(
-          error.message, fileID: place.fileID, filePath: place.filePath, line: place.line, column: place.column)
+        (error.location ?? location).report(error.message)
       }
     }
     if let defect = fault?.defect ?? network?.defect {
-      reportIssue(
-        defect, fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+      location.report(defect)
     } else {
       invitation.conditions = Self.conditions(fault, network)
     }
@@ -67,14 +71,14 @@ public final class RemoteControl: Sendable {
   public var invitation: [String: String] {
     let text = client.invitation.text
     guard text.utf8.count <= RemoteInvitation.limit else {
-      reportIssue(
+      location.report(
         """
         The stubs make an invitation of \(text.utf8.count) bytes, and an environment takes \(RemoteInvitation.limit): \
         give the large ones to stubs(_:) after the launch.
-        """, fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+        """)
       return [:]
     }
-    hasInvited.withLock { $0 = true }
+    state.withLock { $0.hasInvited = true }
     return [RemoteInvitation.variable: text]
   }
 
@@ -103,7 +107,8 @@ public final class RemoteControl: Sendable {
   /// - Parameters:
   ///   - replacesAll: Whether the stubs that came from this control are removed.
   ///   - stubs: The stubs.
-  /// - Throws: `MockError.notPortable` for a stub that cannot be given to another process.
+  /// - Throws: `MockError.notPortable` for a stub that cannot be given to another process, and
+  ///   `WaylayError.refusedByDoor` for more than 8 MiB at once, or more than 10 000 stubs.
   public func stubs(replacingAll replacesAll: Bool = false, @StubBuilder _ stubs: () throws -> [Stub]) async throws {
     let list = try stubs().map { try $0.json() }
     _ = try await client.call(
@@ -113,31 +118,38 @@ public final class RemoteControl: Sendable {
   /// Removes the stubs that came from this control.
   public func removeStubs() async throws { _ = try await client.call("removeStubs") }
 
-  /// Returns the requests that the app's mock has received for a URL, the newest 1 000, without secrets.
+  /// Returns the requests that the app's mock has received for a URL, without secrets, with bodies as long as the app's
+  /// Inspector keeps them.
   ///
   /// - Parameters:
   ///   - url: A pattern as for a stub.
   ///   - method: The method; `nil` for any.
+  /// - Throws: `WaylayError.refusedByDoor` for more than 1 000 requests, or 16 MiB: a part of them could not be counted.
   public func requests(
     to url: some URLPatternConvertible, _ method: HTTPRequest.Method? = nil
   ) async throws -> [HAR.Entry] {
     let found = try await client.call(
       "requests", ["url": url.urlPattern.json, "method": method.map { JSONValue($0.rawValue) }, "limit": 1_000])
-    guard let har = found["har"], har["log"]?["entries"]?.array?.isEmpty == false else { return [] }
+    guard found["leftOut"] == 0, let har = found["har"] else {
+      throw WaylayError(.refusedByDoor, "The app has received more requests than a response holds: narrow the pattern.")
+    }
     return try HAR(data: Data(har.description.utf8)).entries
   }
 
   /// Reports requests of the app that no stub matched, with the nearest stubs, and stubs that no request used, as
-  /// failures of the running test at the caller's line.
+  /// failures of the running test at the caller's line. Each is reported once by a control.
   public func verify(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) async throws {
-    for issue in try await client.call("issues")["issues"]?.array ?? [] {
-      reportIssue(
+    let caller = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    let found = try await client.call("issues")
+    for issue in found["issues"]?.array ?? [] where state.withLock({ $0.reported.insert(issue).inserted }) {
+      caller.report(
         "\(issue["message"]?.string ?? "")\n[\(issue["place"]?.string ?? "")]",
-        severity: issue["isWarning"]?.bool == true ? .warning : .error, fileID: fileID, filePath: filePath, line: line,
-        column: column)
+        isWarning: issue["isWarning"]?.bool == true)
     }
+    if let more = found["leftOut"]?.int, more > 0 { caller.report("The app has \(more) more issues.") }
+    state.withLock { $0.hasVerified = true }
   }
 }
 
@@ -172,8 +184,11 @@ public func withRemoteControl<Value>(
     if remote.client.hasMet { try? await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column) }
     throw error
   }
-  if remote.hasInvited.withLock({ $0 }) {
-    try await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column)
+  let state = remote.state.withLock { $0 }
+  do {
+    if state.hasInvited { try await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column) }
+  } catch let error as WaylayError where error.code == .noRemoteDoor && state.hasVerified {
+    // The body has verified, and ended the app.
   }
   return result
 }

@@ -30,8 +30,9 @@ package struct RemoteInvitation: Sendable {
   package init(parsing text: String) throws(WaylayError) {
     let json = text.utf8.count <= Self.limit ? try? JSONValue(reading: text.utf8) : nil
     let known: Set = ["version", "secret", "ports", "stubs", "conditions"]
-    guard let json, let members = json.members, members.allSatisfy({ known.contains($0.name) }),
-      json["version"]?.int == 1, let secret = json["secret"]?.string, secret.utf8.count == 64,
+    let stranger = json?.members?.first { !known.contains($0.name) }?.name.debugDescription
+    guard let json, stranger == nil, json["version"]?.int == 1, let secret = json["secret"]?.string,
+      secret.utf8.count == 64,
       let ports = json["ports"]?.array?.compactMap(\.int), (1...16).contains(ports.count),
       ports.count == json["ports"]?.array?.count, ports.allSatisfy({ (1024...65_535).contains($0) }),
       let stubs = (json["stubs"] ?? []).array, case let conditions = json["conditions"] ?? [:],
@@ -39,7 +40,10 @@ package struct RemoteInvitation: Sendable {
     else {
       throw WaylayError(
         .invalidInvitation,
-        "\(Self.variable) is not an invitation of this version: set it to what RemoteControl.invitation says.")
+        """
+        \(Self.variable) is not an invitation of this version\(stranger.map { ", which has no member \($0)" } ?? ""): set it \
+        to what RemoteControl.invitation says.
+        """)
     }
     (self.secret, self.ports, self.stubs, self.conditions) = (secret, ports, stubs, conditions)
   }

@@ -1,5 +1,8 @@
 #if AsyncHTTPClient && InspectorServer && DEBUG
   import AsyncHTTPClient
+  import Foundation
+  import NIOCore
+  import TestOrigin
   import TestSupport
   import Testing
   import WaylayAsyncHTTPClient
@@ -106,6 +109,61 @@
           "failed",
           "200 text/plain " + String(repeating: "a", count: 300_000), "unused", "unmatched", "exhausted",
         ])
+    }
+
+    @Test("a request that a mock's server cannot pass on is an issue")
+    func passThrough() async throws {
+      try await withKnownIssue {
+        try await withMockServer {
+          Stub(.get, "/on", .passThrough)
+        } body: { url in
+          let registry = InterceptorRegistry(configuration: .ephemeral)
+          defer { registry.invalidate() }
+          await #expect(throws: (any Error).self) {
+            try await registry.load(URLRequest(url: url.appending(path: "on")))
+          }
+        }
+      } matching: {
+        "\($0)".contains("no network to pass a request on")
+      }
+    }
+
+    @Test(
+      "a mock's server answers on every path a client that has ended its output, and one of HTTP/1.0 without chunks")
+    func oldClients() async throws {
+      try await withMockServer {
+        Stub(.get, "/events") { _ in
+          .stream(
+            AsyncStream {
+              $0.yield(Data("streamed".utf8))
+              $0.finish()
+            }
+          ).field("Connection", "keep-alive")
+        }
+      } body: { url in
+        let port = try #require(url.port)
+        for version in ["1.0", "1.1"] {
+          let response = try await Self.exchange("GET /events HTTP/\(version)\r\nHost: a\r\n\r\n", port)
+          let isChunked = version == "1.1"
+          #expect(response.hasSuffix(isChunked ? "8\r\nstreamed\r\n0\r\n\r\n" : "\r\n\r\nstreamed"), "\(response)")
+          #expect(response.contains("Transfer-Encoding") == isChunked && !response.contains("keep-alive"))
+        }
+      }
+    }
+
+    /// Sends a request, ends the output, and returns all that comes.
+    private static func exchange(_ request: String, _ port: Int) async throws -> String {
+      let descriptor = socket(AF_INET, streamSocketType, 0)
+      let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+      try #require(address.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0)
+      try file.write(contentsOf: Data(request.utf8))
+      shutdown(descriptor, Int32(SHUT_WR))
+      // A thread of its own: a read blocks.
+      let data = await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: file.readDataToEndOfFile()) }
+      }
+      return String(decoding: data, as: UTF8.self)
     }
 
     @Test("a remote control works in a test without network", .airgapped)

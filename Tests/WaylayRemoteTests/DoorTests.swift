@@ -126,11 +126,19 @@
         ("{\"call\":\"exchanges\",\"query\":\"\(String(repeating: "a", count: 5_000))\"}", "badMessage", "query"),
         (#"{"call":"setConditions","fault":"none"}"#, "badMessage", "fault"),
         (#"{"call":"setConditions","network":{"loss":2}}"#, "badMessage", "network"),
-      ])
-    func refusals(message: String, code: String, part: String) {
+      ].map { Refusal(message: $0, code: $1, part: $2) })
+    func refusals(refusal: Refusal) {
       let calls = DoorCalls(Inspector(), MockInterceptor(), NetworkConditions(), [.reading, .stubs, .conditions])
-      let error = #expect(throws: JSONRefusal.self) { try calls.perform(message) }
-      #expect(error?.code == code && error?.message.contains(part) == true, "\(error?.message ?? "")")
+      let error = #expect(throws: JSONRefusal.self) { try calls.perform(refusal.message) }
+      #expect(error?.code == refusal.code && error?.message.contains(refusal.part) == true, "\(error?.message ?? "")")
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+      let message: String
+      let code: String
+      let part: String
+
+      var testDescription: String { "\(message.prefix(80)): \(code)" }
     }
 
     @Test("what is not allowed, or not there, is refused")
@@ -179,6 +187,153 @@
       app.registry.invalidate()
     }
 
+    @Test("an expression that never ends matches nothing, and its call and the app's next load end")
+    func endless() async throws {
+      let app = try await OpenDoor()
+      let url = "https://shop.example/" + String(repeating: "a", count: 40)
+      _ = try await app.load(url)
+      for expression in ["(a+)+$X", "(a|a)*$X", "(.*)*X", String(repeating: "a*", count: 100) + "X"] {
+        let found = try await app.client.call("requests", ["url": ["regex": JSONValue(expression)]])
+        #expect(found["har"]?["log"]?["entries"]?.array?.isEmpty == true)
+        _ = try await app.client.call(
+          "addStubs", ["stubs": [["url": ["regex": JSONValue(expression)]]], "replacing": true])
+        #expect(try await app.load(url).hasPrefix("404"))
+      }
+      app.registry.invalidate()
+    }
+
+    @Test("requests with large bodies are all counted, their bodies cut as the Inspector's are")
+    func uploads() async throws {
+      let app = try await OpenDoor()
+      let body = String(repeating: "a", count: 6 << 20)
+      for _ in 1...3 { _ = try await app.load("https://shop.example/photo", body: body) }
+      let found = try await app.client.call("requests")
+      #expect(found["har"]?["log"]?["entries"]?.array?.count == 3 && found["leftOut"] == 0)
+      #expect(found["har"]?["log"]?["entries"]?[0]?["request"]?["postData"]?["_size"]?.int == body.utf8.count)
+      app.registry.invalidate()
+    }
+
+    @Test("entries that do not fit into a response are left out and counted, and one that does not is refused")
+    func large() throws {
+      let inspector = Inspector(limits: .init(bytes: 100 << 20, bodyBytes: 20 << 20), redaction: .none)
+      for size in [17 << 20, 9 << 20, 1 << 20] {
+        inspector.add(
+          HAR.Entry(
+            started: Date(), request: HAR.Request(method: "GET", url: "https://shop.example/large"),
+            response: HAR.Response(
+              status: 200, body: HAR.Body(Data(repeating: 97, count: size), mediaType: "text/plain"))))
+      }
+      let calls = DoorCalls(inspector, nil, nil, [.reading])
+      let har = try calls.perform(#"{"call":"har"}"#)
+      #expect(har.ranges(of: "startedDateTime").count == 2 && har.hasSuffix(#""leftOut":1}"#))
+      let error = #expect(throws: JSONRefusal.self) { try calls.perform(#"{"call":"exchange","id":1}"#) }
+      #expect(error?.code == "tooLarge")
+    }
+
+    @Test("a message that a door does not take is refused with its size before it is sent")
+    func oversized() async throws {
+      let client = DoorClient(RemoteInvitation(), launchTime: .zero)
+      let large = JSONValue(String(repeating: "a", count: 9 << 20))
+      let error = await #expect(throws: WaylayError.self) { try await client.call("addStubs", ["stubs": large]) }
+      #expect(error?.code == .refusedByDoor && error?.message.contains("8 MiB") == true)
+    }
+
+    @Test("as many stubs as there may be are replaced by as many, and all are removed at once")
+    func many() throws {
+      let mocks = MockInterceptor()
+      let calls = DoorCalls(Inspector(), mocks, nil, [.stubs])
+      let list = (1...10_000).map { #"{"url":"/\#($0 % 100)","optional":true}"# }.joined(separator: ",")
+      for _ in 1...2 { _ = try calls.perform(#"{"call":"addStubs","replacing":true,"stubs":[\#(list)]}"#) }
+      let error = #expect(throws: JSONRefusal.self) {
+        try calls.perform(#"{"call":"addStubs","stubs":[{"url":"/one"}]}"#)
+      }
+      #expect(error?.message.contains("10 000 stubs") == true)
+      #expect(try calls.perform(#"{"call":"removeStubs"}"#) == #"{"removed":10000}"#)
+      _ = try calls.perform(#"{"call":"addStubs","stubs":[{"url":"/one"}]}"#)
+      #expect(mocks.issues.map(\.kind) == [.unused])
+    }
+
+    @Test("stubs and conditions that came through the door end with it, and without a door there are none")
+    func ends() async throws {
+      let (mocks, conditions) = (MockInterceptor(), NetworkConditions())
+      var invitation = RemoteInvitation()
+      invitation.stubs = [["url": "/a", "responses": [["status": 200]]]]
+      invitation.conditions = ["fault": "offline"]
+      func open() async throws -> RemoteDoor {
+        try await RemoteDoor.open(
+          invitation, DoorCalls(Inspector(), mocks, conditions, [.reading, .stubs, .conditions]))
+      }
+      var door: RemoteDoor? = try await open()
+      #expect(mocks.issues.count == 1 && conditions.summary == "offline")
+      withExtendedLifetime(door) {}
+      door = nil
+      while !mocks.issues.isEmpty || !conditions.summary.isEmpty, !Task.isCancelled { await Task.yield() }
+      var tasks: [Task<Void, Never>] = []
+      for port in invitation.ports {
+        let listener = try await Listener(port: UInt16(port), token: nil, limits: ConnectionLimits()) { _, _ in }
+        tasks.append(Task { await listener.run() })
+      }
+      await #expect(throws: WaylayError.self) { try await open() }
+      #expect(mocks.issues.isEmpty && conditions.summary.isEmpty)
+      invitation.conditions = ["fault": "late"]
+      await #expect(throws: WaylayError.self) { try await open() }
+      #expect(mocks.issues.isEmpty && conditions.summary.isEmpty)
+      for task in tasks {
+        task.cancel()
+        await task.value
+      }
+    }
+
+    @Test("a control throws where it could not count, reports each issue once, and says how many it has not seen")
+    func counting() async throws {
+      let mocks = MockInterceptor(.init(unmatched: .status(404)))
+      try await withRemoteControl {
+      } perform: { remote in
+        let text = try #require(remote.invitation.values.first)
+        var door: RemoteDoor? = try await RemoteDoor.open(
+          RemoteInvitation(parsing: text), DoorCalls(Inspector(), mocks, nil, [.reading]))
+        let end = InterceptorChain.Next { _ in throw URLError(.unsupportedURL) }
+        func load(_ path: String) async throws {
+          let request = InterceptedRequest(.get, try #require(URL(string: "https://shop.example/\(path)")))
+          _ = try await mocks.startLoading(request, next: end)
+        }
+        for number in 1...202 { try await load("\(number)") }
+        let found = Log<String>()
+        for _ in 1...2 {
+          try await withKnownIssue(isIntermittent: true) {
+            try await remote.verify()
+          } matching: { issue in
+            found.add("\(issue)")
+            return true
+          }
+        }
+        #expect(found.all.filter { $0.contains("No stub matches") }.count == 200)
+        #expect(found.all.filter { $0.contains("2 more issues") }.count == 2)
+        for _ in 1...1_000 { try await load("again") }
+        #expect(try await remote.requests(to: "/7").count == 1)
+        #expect(try await remote.requests(to: "/again").count == 1_000)
+        try await load("again")
+        let error = await #expect(throws: WaylayError.self) { try await remote.requests(to: "/again") }
+        #expect(error?.code == .refusedByDoor)
+        // The control has verified: its scope needs no app any more.
+        withExtendedLifetime(door) {}
+        door = nil
+        let client = DoorClient(try RemoteInvitation(parsing: text), launchTime: .seconds(1))
+        while (try? await client.call("exchanges")) != nil, !Task.isCancelled {}
+      }
+    }
+
+    @Test("an explanation by an exchange says that its request is without secrets")
+    func shownRequest() async throws {
+      let app = try await OpenDoor()
+      _ = try await app.client.call("addStubs", ["stubs": [["url": "/a", "fields": ["Authorization": "Bearer a"]]]])
+      #expect(
+        try await app.load("https://shop.example/a", fields: ["Authorization": "Bearer a"]).hasPrefix("200"))
+      let text = try await app.client.call("explain", ["id": 1])["explanation"]?.string ?? ""
+      #expect(text.contains("without secrets") && text.contains("mocked"))
+      app.registry.invalidate()
+    }
+
     @Test("an explanation takes no issue away")
     func explanation() throws {
       let mocks = MockInterceptor { Stub(.get, "/orders", .text("never used")) }
@@ -200,11 +355,47 @@
         }
       }
       let task = Task { await listener.run() }
-      let client = DoorClient(invitation, launchTime: .zero)
+      let client = DoorClient(invitation, launchTime: .seconds(1))
       let error = await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
       #expect(error?.code == .noRemoteDoor)
       task.cancel()
       await task.value
+    }
+
+    @Test("a port that refuses access is named, since it may be the door of another user's app")
+    func refusing() async throws {
+      let invitation = RemoteInvitation()
+      let listener = try await Listener(port: UInt16(invitation.ports[0]), token: "other", limits: .init()) { _, _ in }
+      let task = Task { await listener.run() }
+      let client = DoorClient(invitation, launchTime: .seconds(1))
+      let error = await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
+      #expect(error?.code == .noRemoteDoor && error?.message.contains("refuses access") == true)
+      task.cancel()
+      await task.value
+    }
+
+    @Test("the proof of a reply is for its status and its body")
+    func proof() async throws {
+      let invitation = RemoteInvitation()
+      let app = try await OpenDoor(invitation)
+      let direct = InterceptorRegistry(configuration: .ephemeral)
+      func text(_ path: String, _ body: String, _ fields: [String: String]) async throws -> (String?, String) {
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(invitation.ports[0])/door/\(path)")))
+        request.httpMethod = "POST"
+        request.allHTTPHeaderFields = fields.merging(["X-Waylay": "1"]) { $1 }
+        let response = try await direct.load(request, body: .text(body))
+        let data = try await response.body.collect(upTo: 1 << 20)
+        return (response.head.value(forHTTPHeaderField: "X-Waylay-Proof"), String(decoding: data, as: UTF8.self))
+      }
+      for (message, status) in [(#"{"call":"exchanges"}"#, "200"), ("{}", "400")] {
+        let hello = try await text("hello", String(repeating: "a", count: 32), [:]).1
+        let nonce = try #require(try JSONValue(parsing: hello)["nonce"]?.string)
+        let proof = invitation.proof("call", nonce, message)
+        let reply = try await text("call", message, ["X-Waylay-Nonce": nonce, "X-Waylay-Proof": proof])
+        #expect(reply.0 == invitation.proof("reply", nonce, status, reply.1))
+      }
+      direct.invalidate()
+      app.registry.invalidate()
     }
 
     @Test("without the secret, with another, from a page of another origin or by another name, nothing is to be had")
@@ -281,7 +472,7 @@
         }
         tasks.append(Task { await listener.run() })
       }
-      let client = DoorClient(invitation, launchTime: .zero)
+      let client = DoorClient(invitation, launchTime: .seconds(5))
       let error = await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
       #expect(error?.code == .noRemoteDoor && !told.all.isEmpty)
       #expect(
@@ -330,7 +521,7 @@
       _ = try await app?.client.call("exchanges")
       app?.registry.invalidate()
       app = nil
-      let client = DoorClient(invitation, launchTime: .zero)
+      let client = DoorClient(invitation, launchTime: .seconds(1))
       while (try? await client.call("exchanges")) != nil, !Task.isCancelled {}
       await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
     }
@@ -341,6 +532,7 @@
         #"{"call":"exchanges","query":"status:>=400 -host:\"a\"","limit":5,"before":9}"#,
         #"{"call":"har","query":"a"}"#,
         #"{"call":"requests","method":"GET","url":{"regex":"a(b)"}}"#,
+        #"{"call":"requests","url":"/**/a*b*/:id(a+)/**","limit":3}"#,
         #"{"call":"explain","url":"https://a/","method":"GET"}"#,
         #"{"call":"addStubs","stubs":[{"url":"/a/:id","query":{"a":null},"body":{"json":[1]},"times":[1,2],"responses":[{"text":"a","delay":0.5,"fault":"truncated(afterBytes: 4)"}]}],"replacing":[1]}"#,
         #"{"call":"setConditions","fault":"offline","network":{"latency":0.1,"downstream":9,"loss":0.1}}"#,

@@ -110,13 +110,19 @@
       #expect(error?.code == .noRemoteDoor && error?.message.contains("RemoteDoor.open") == true)
     }
 
-    @Test("a stub for the first request answers it, in each of many launches")
+    @Test("a stub for the first request answers it, in each of many launches, many of them at once")
     func launches() async throws {
-      let remote = RemoteControl(fault: nil) { Stub(.get, "/first", .text("stubbed")) }
-      for _ in 0..<Sizes.of(1_000, small: 25) {
-        let app = try RemoteApp(remote.invitation)
-        #expect(try await app.open("https://shop.example/first") == "200 stubbed")
-        await app.end()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<Sizes.of(1_000, small: 24) {
+          if number >= Sizes.of(64, small: 8) { _ = try await group.next() }
+          group.addTask {
+            let remote = RemoteControl { Stub(.get, "/first", .text("stubbed \(number)")) }
+            let app = try RemoteApp(remote.invitation)
+            #expect(try await app.open("https://shop.example/first") == "200 stubbed \(number)")
+            await app.end()
+          }
+        }
+        try await group.waitForAll()
       }
     }
 
@@ -177,6 +183,14 @@
     func invitations(text: String) {
       let error = #expect(throws: WaylayError.self) { _ = try RemoteInvitation(parsing: text) }
       #expect(error?.code == .invalidInvitation)
+    }
+
+    @Test("an invitation's member that is not known is refused by its name, and the secret is not repeated")
+    func strangeMember() throws {
+      let text = RemoteInvitation().text.replacing("\"version\"", with: "\"vresion\":1,\"version\"")
+      let error = #expect(throws: WaylayError.self) { _ = try RemoteInvitation(parsing: text) }
+      let secret = try #require(try JSONValue(parsing: text)["secret"]?.string)
+      #expect(error?.message.contains("vresion") == true && error?.message.contains(secret) == false)
     }
 
     @Test("HMAC-SHA256 is that of RFC 4231 for keys as long as the secret's, and proofs differ by each word")

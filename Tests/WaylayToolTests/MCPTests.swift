@@ -170,6 +170,17 @@
       }
     }
 
+    @Test("a comparison with a part of the requests says that it is one")
+    func part() async throws {
+      try await Tool.with { waylay in
+        try HAR(entries: [Self.entry(1)]).write(to: waylay.file("old.har"))
+        let lines = try await ask(
+          [Self.call("compare", #"{"file":"\#(waylay.file("old.har").path)"}"#)],
+          about: (1...1_002).map { Self.entry($0) }, in: waylay)
+        #expect(try result(lines.first).note.contains("2 more match"))
+      }
+    }
+
     @Test("a wrong argument is a result that says what to do, by the argument's name")
     func arguments() async throws {
       try await Tool.with { waylay in

@@ -89,10 +89,7 @@ enum StubSource {
     }
     var answer: [String: JSONValue] = ["status": JSONValue(response.status)]
     let (data, type) = (response.body.data, response.body.mediaType)
-    if !data.isEmpty {
-      let text = String(data: data, encoding: .utf8)
-      answer[text == nil ? "base64" : "text"] = JSONValue(text ?? data.base64EncodedString())
-    }
+    answer.merge(data.responseMembers) { $1 }
     let kept = response.headers.filter { field in
       field.name.isToken && !SwiftSource.wire.contains(field.name.lowercased()) && !Redaction.hides(field.name)
     }

@@ -1,4 +1,5 @@
 import Foundation
+package import WaylayHAR
 
 // The JSON form of stubs (Internals/RemoteDoor.md): of the remote door, `waylay har to-stubs --json`, and files.
 
@@ -49,11 +50,8 @@ extension Stub {
   package func json() throws(MockError) -> JSONValue {
     if let problem = problems.first { throw problem }
     guard let listed else { throw notPortable("the closure that computes its response") }
-    var members = [JSONValue.Member(name: "url", value: pattern.url.json)]
-    func add(_ name: String, _ value: JSONValue?) {
-      if let value { members.append(JSONValue.Member(name: name, value: value)) }
-    }
-    add("method", pattern.method?.jsonValue)
+    var members = ["url": pattern.url.json, "place": JSONValue(location.description)]
+    members["method"] = pattern.method.map { JSONValue($0) }
     var (query, fields): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
     for condition in pattern.conditions {
       switch condition.kind {
@@ -62,26 +60,22 @@ extension Stub {
       case .hasQuery(let name): query.append(JSONValue.Member(name: name, value: true))
       case .field(let name, let value):
         fields.append(JSONValue.Member(name: name, value: value.map { $0.jsonValue } ?? true))
-      case .body(let matcher) where matcher.json != nil && !members.contains { $0.name == "body" }:
-        add("body", matcher.json)
-      case .graphQL(let name) where !members.contains { $0.name == "graphQL" }: add("graphQL", name.jsonValue)
+      case .body(let matcher) where matcher.json != nil && members["body"] == nil: members["body"] = matcher.json
+      case .graphQL(let name) where members["graphQL"] == nil: members["graphQL"] = JSONValue(name)
       default: throw notPortable("the condition \"\(condition)\"")
       }
     }
-    if !query.isEmpty { add("query", JSONValue(.object(query))) }
-    if !fields.isEmpty { add("fields", JSONValue(.object(fields))) }
-    var responses: [JSONValue] = []
-    for response in listed {
+    if !query.isEmpty { members["query"] = JSONValue(.object(query)) }
+    if !fields.isEmpty { members["fields"] = JSONValue(.object(fields)) }
+    members["responses"] = try listed.map { response throws(MockError) in
       guard let json = try response.json() else { throw notPortable("the response \"\(response)\"") }
-      responses.append(json)
-    }
-    add("responses", responses.jsonValue)
-    if let least = life.minimum, let most = life.maximum { add("times", [least, most].jsonValue) }
-    if let requirement { add(requirement == .optional ? "optional" : "required", true) }
-    if life.cycles { add("cycling", true) }
-    if life.priority != 0 { add("priority", life.priority.jsonValue) }
-    add("place", location.description.jsonValue)
-    return JSONValue(.object(members))
+      return json
+    }.jsonValue
+    if let least = life.minimum, let most = life.maximum { members["times"] = [least, most].jsonValue }
+    if let requirement { members[requirement == .optional ? "optional" : "required"] = true }
+    if life.cycles { members["cycling"] = true }
+    if life.priority != 0 { members["priority"] = life.priority.jsonValue }
+    return members.jsonValue
   }
 
   private func notPortable(_ part: String) -> MockError {
@@ -103,14 +97,14 @@ extension MockSourceLocation {
 }
 
 extension URLPattern {
-  /// Reads a pattern of at most 2 KiB, or a literal URL.
+  /// Reads a pattern, an expression or a literal URL, of at most 2 KiB.
   package static func make(_ json: JSONValue) throws(JSONRefusal) -> URLPattern? {
     func short(_ json: JSONValue) -> String? { json.string.flatMap { $0.utf8.count > 2_048 ? nil : $0 } }
     if json.string != nil { return short(json).map { $0 == "*" ? .any : URLPattern($0) } }
     var members = try JSONMembers(json, refusing: "badStub")
     let patterns = [
       try members.take("regex") { short($0).map { .regex($0) } },
-      try members.take("literal") { $0.string.flatMap { URL(string: $0) }?.urlPattern },
+      try members.take("literal") { short($0).flatMap { URL(string: $0) }?.urlPattern },
     ].compactMap { $0 as URLPattern? }
     try members.end()
     return patterns.count == 1 ? patterns[0] : nil
@@ -118,7 +112,7 @@ extension URLPattern {
 
   package var json: JSONValue {
     if let regex { return ["regex": JSONValue(regex.pattern)] }
-    if case .literal = host { return ["literal": JSONValue(description)] }
+    if isLiteral { return ["literal": JSONValue(description)] }
     return path == nil && query == nil && scheme == nil ? "*" : JSONValue(description)
   }
 }
@@ -127,8 +121,7 @@ extension JSONValue.Member {
   /// The text that is expected; `nil` for `true`, which is any.
   fileprivate func text(orNull takesNull: Bool = false) throws(JSONRefusal) -> String? {
     guard value.string != nil || value == true || takesNull && value.isNull else {
-      throw JSONRefusal(
-        "badStub", "The value of \"\(Excerpt.of(name))\" makes no sense: \(Excerpt.of(value.description))")
+      throw JSONMembers.refusal("badStub", name, value)
     }
     return value.string
   }
@@ -213,21 +206,28 @@ extension MockResponse {
     case .message(let message):
       guard let data = try message.data() else { return nil }
       members["status"] = message.status.code.jsonValue
-      if !data.isEmpty {
-        let text = String(data: data, encoding: .utf8)
-        members[text == nil ? "base64" : "text"] = JSONValue(text ?? data.base64EncodedString())
-      }
-      let fields = Dictionary(grouping: message.fields) { $0.name.rawName }
-      if !fields.isEmpty { members["fields"] = fields.mapValues { $0.map(\.value) }.jsonValue }
+      members.merge(data.responseMembers) { $1 }
+      let fields = Dictionary(grouping: message.fields) { $0.name.canonicalName }.values
+        .map { ($0[0].name.rawName, $0.map(\.value)) }
+      if !fields.isEmpty { members["fields"] = Dictionary(uniqueKeysWithValues: fields).jsonValue }
+      if let bodyFault { members["fault"] = JSONValue(bodyFault.description) }
     case .failure(let failure):
       members = failure.fault.map { ["fault": JSONValue($0)] } ?? ["error": failure.urlErrorCode.rawValue.jsonValue]
     case .never: members["never"] = true
     case .passThrough: members["passThrough"] = true
     case .error: return nil
     }
-    if let bodyFault { members["fault"] = JSONValue(bodyFault.description) }
     members["delay"] = timing.firstByte.map { JSONValue($0.inSeconds) }
     return members.jsonValue
+  }
+}
+
+extension Data {
+  /// The bytes as a member of a response.
+  var responseMembers: [String: JSONValue] {
+    guard !isEmpty else { return [:] }
+    let text = String(decoding: self, as: UTF8.self)
+    return Data(text.utf8) == self ? ["text": JSONValue(text)] : ["base64": JSONValue(base64EncodedString())]
   }
 }
 

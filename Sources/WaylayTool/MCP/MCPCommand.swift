@@ -33,10 +33,9 @@
     }
 
     func run() async throws {
-      let source: any TrafficSource =
-        if let file { try FileSource(file, secrets.redaction) } else { AppSource(try invited()) }
+      let call = if let file { try Self.call(in: file, secrets.redaction) } else { Self.call(to: try invited()) }
       let tools = MCPTool.all.filter { allowChanges || !$0.isChange }
-      try await MCPServer(tools: MCPTools(source: source, redaction: secrets.redaction, all: tools)).run()
+      try await MCPServer(tools: MCPTools(door: call, redaction: secrets.redaction, all: tools)).run()
     }
 
     private func invited() throws -> RemoteInvitation {
@@ -57,80 +56,22 @@
       }
       return try RemoteInvitation(parsing: String(decoding: try InputFile.data(invitation), as: UTF8.self))
     }
-  }
 
-  /// An app, by its door. It may end and start again between two calls.
-  struct AppSource: TrafficSource {
-    private let client: Locked<DoorClient>
-
-    init(_ invitation: RemoteInvitation) { client = Locked(Self.client(invitation)) }
-
-    private static func client(_ invitation: RemoteInvitation) -> DoorClient {
-      DoorClient(invitation, launchTime: .seconds(2))
+    /// The door of an app, which may end and start again between two calls.
+    private static func call(to invitation: RemoteInvitation) -> MCPTools.Door {
+      let client = DoorClient(invitation, launchTime: .seconds(2))
+      return { try await client.call($0, $1) }
     }
 
-    func call(_ name: String, _ members: [String: JSONValue]) async throws -> JSONValue {
-      let known = client.withLock { $0 }
-      do {
-        return try await known.call(
-          name,
-          [
-            "query": members["query"], "limit": members["limit"], "before": members["before"], "id": members["id"],
-            "url": members["url"], "method": members["method"], "stubs": members["stubs"], "fault": members["fault"],
-            "network": members["network"],
-          ])
-      } catch let error as WaylayError where error.code == .noRemoteDoor {
-        // Its next door may be at another port.
-        client.withLock { $0 = Self.client(known.invitation) }
-        throw error
-      }
-    }
-  }
-
-  /// A HAR file, in memory and without credentials.
-  struct FileSource: TrafficSource {
-    private let inspector: Inspector
-
-    init(_ file: String, _ redaction: Redaction) throws {
-      inspector = Inspector(
+    /// A HAR file, in memory and without credentials.
+    private static func call(in file: String, _ redaction: Redaction) throws -> MCPTools.Door {
+      let inspector = Inspector(
         limits: Inspector.Limits(exchanges: 100_000, bytes: 512 << 20, bodyBytes: 1 << 20), redaction: redaction)
       try HARFile(file).forEach { _, entry in inspector.add(entry) }
-    }
-
-    func call(_ name: String, _ members: [String: JSONValue]) throws -> JSONValue {
-      if name == "exchange" || name == "explain" {
-        guard let exchange = members["id"]?.int.flatMap(inspector.exchange) else {
-          throw ToolFailure(.usage, "id", "A HAR file has requests by the ids that search_requests returns.")
-        }
-        return name == "explain"
-          ? ["explanation": JSONValue(exchange.text())] : ["exchange": try JSONValue(parsing: exchange.entry.data())]
+      return { call, members in
+        var members = try JSONMembers(members.jsonValue, refusing: "badMessage")
+        return try JSONValue(reading: (inspector.perform(call, &members) ?? "{}").utf8)
       }
-      let query = ExchangeQuery(members["query"]?.string ?? "")
-      let limit = members["limit"]?.int ?? 100
-      let mistakes = query.mistakes + ((1...1000).contains(limit) ? [] : ["limit: from 1 to 1000"])
-      guard mistakes.isEmpty else { throw ToolFailure(.usage, "query", mistakes.joined(separator: "; ")) }
-      var count = 0
-      let found = inspector.exchanges { exchange in
-        guard exchange.id < members["before"]?.int ?? .max, query.matches(exchange) else { return false }
-        count += 1
-        return count <= limit
-      }
-      let list =
-        name == "exchanges"
-        ? JSONValue(found.map(\.row)) : try JSONValue(parsing: HAR(entries: found.map(\.entry)).data(isPretty: false))
-      return [name: list, "leftOut": JSONValue(count - found.count)]
-    }
-  }
-
-  extension Inspector.Exchange {
-    /// The exchange in a list.
-    fileprivate var row: JSONValue {
-      let members: JSONLiteral = [
-        "id": id, "method": request.method, "url": request.url, "status": response?.status,
-        "state": state.description, "source": source?.description, "type": response?.body.mediaType, "time": entry.time,
-        "size": response.map { Int($0.body.size) }, "error": failure?.message,
-      ]
-      return members.jsonValue
     }
   }
 #endif

@@ -3,11 +3,6 @@
   import WaylayHAR
   import WaylayRecording
 
-  /// Where the traffic is, by the calls of a door (`Internals/RemoteDoor.md`).
-  protocol TrafficSource: Sendable {
-    func call(_ name: String, _ members: [String: JSONValue]) async throws -> JSONValue
-  }
-
   /// A tool of an agent: a call of the door.
   struct MCPTool: Sendable {
     let name: String
@@ -84,7 +79,10 @@
     /// The maximum number of bytes of a result, and which texts and lists are cut until it has no more.
     private static let limits = (bytes: 256 << 10, steps: [(16 << 10, 1000), (2 << 10, 200), (256, 50), (64, 10)])
 
-    let source: any TrafficSource
+    /// Where the traffic is, by the calls of a door (`Internals/RemoteDoor.md`).
+    typealias Door = @Sendable (_ call: String, _ members: [String: JSONValue]) async throws -> JSONValue
+
+    let door: Door
     let redaction: Redaction
     let all: [MCPTool]
 
@@ -100,7 +98,7 @@
         var members = arguments
         if tool.name == "compare" { (members["file"], members["limit"]) = (nil, 1000) }
         if let stub = arguments["stub"] { members = ["stubs": [stub]] }
-        var traffic = try await source.call(tool.call, members)
+        var traffic = try await door(tool.call, members)
         if let file = arguments["file"]?.string { traffic = try drifts(since: file, traffic) }
         for (texts, elements) in Self.limits.steps {
           var (shown, isCut) = (traffic, false)
@@ -123,7 +121,7 @@
       let new = try HAR(data: Data((traffic["har"] ?? [:]).description.utf8))
       let old = try HARFile(file).recording(redaction)
       let drifts = Drift.between(old, Drift.Recording(redaction.redacted(new.entries))).reversed()
-      return ["drifts": JSONValue(drifts.map(\.description))]
+      return ["drifts": JSONValue(drifts.map(\.description)), "leftOut": traffic["leftOut"] ?? 0]
     }
 
     private static func cut(_ value: JSONValue, _ texts: Int, _ elements: Int, _ isCut: inout Bool) -> JSONValue {

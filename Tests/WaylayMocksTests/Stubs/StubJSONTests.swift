@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WaylayHAR
 
 @testable import WaylayMocks
 
@@ -51,6 +52,37 @@ struct StubJSONTests {
       "\(copy)" == "\(stub)" && copy.pattern.conditions.map(\.identity) == stub.pattern.conditions.map(\.identity))
     #expect(copy.listed.map { "\($0)" } == stub.listed.map { "\($0)" })
     #expect(copy.needed == stub.needed && copy.requirement == stub.requirement)
+  }
+
+  @Test("a stub matches and answers the same after its way through JSON")
+  func behaviour() async throws {
+    func answers(_ stub: Stub, _ url: String) async throws -> [String] {
+      let request = URLRequest(url: try #require(URL(string: url)))
+      let mock = MockInterceptor(.init(unmatched: .status(501))) { stub }
+      let registry = InterceptorRegistry(configuration: .ephemeral) { mock }
+      defer { registry.invalidate() }
+      do {
+        let response = try await registry.load(request)
+        let fields = response.fields.filter { $0.name == .setCookie }.map(\.value)
+        let data = try await response.body.collect(upTo: 1 << 20)
+        return ["\(response.status.code)", data.base64EncodedString()] + fields
+      } catch { return ["\((error as? URLError)?.code.rawValue ?? 0)"] }
+    }
+    let marked = Data([0xEF, 0xBB, 0xBF]) + Data("{}".utf8)
+    let urls = ["https://a.test/users/*", "https://a.test/users/7", "https://a.test/a", "https://a.test/users/a%20b"]
+    for stub in [
+      Stub(.get, URL(string: "/users/*")!, .text("literal")), Stub(.get, "/users/*", .text("pattern")),
+      Stub("*", .data(marked, type: "application/json")),
+      Stub(.any, .status(204).addingField("Set-Cookie", "a=1").addingField("set-cookie", "b=2")),
+      Stub(.any, .text("abc").fault(.truncated(afterBytes: 1)).fault(.offline)),
+      Stub(.any, .text("abc").fault(.offline).fault(.truncated(afterBytes: 1))),
+    ] {
+      let copy = try Stub(json: JSONValue(parsing: stub.json().description))
+      for url in urls {
+        let (before, after) = (try await answers(stub, url), try await answers(copy, url))
+        #expect(before == after, "\(stub) for \(url)")
+      }
+    }
   }
 
   @Test("what no other process can be given is refused, with the part and the place")

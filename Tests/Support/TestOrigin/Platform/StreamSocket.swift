@@ -2,7 +2,7 @@ import Foundation
 
 /// The type of TCP sockets. It is an enumeration in glibc and a number elsewhere.
 #if canImport(Glibc) && !canImport(Darwin)
-  let streamSocketType = CInt(SOCK_STREAM.rawValue)
+  package let streamSocketType = CInt(SOCK_STREAM.rawValue)
 #else
-  let streamSocketType = CInt(SOCK_STREAM)
+  package let streamSocketType = CInt(SOCK_STREAM)
 #endif

@@ -1,9 +1,13 @@
+import Foundation
+
 /// Why a message or a stub in JSON was refused.
-package struct JSONRefusal: Error {
+package struct JSONRefusal: LocalizedError {
   package let code: String
   package let message: String
 
   package init(_ code: String, _ message: String) { (self.code, self.message) = (code, message) }
+
+  package var errorDescription: String? { message }
 }
 
 /// Reads the members of a JSON object, and refuses those that nothing has read.
@@ -13,7 +17,7 @@ package struct JSONMembers {
 
   /// - Parameter code: The code of refusals for values of a wrong kind.
   package init(_ json: JSONValue, refusing code: String) throws(JSONRefusal) {
-    guard let left = json.object else { throw JSONRefusal(code, "\(Excerpt.of(json.description)) is no object.") }
+    guard let left = json.object else { throw JSONRefusal(code, "\(Self.excerpt(json)) is no object.") }
     (self.code, self.left) = (code, left)
   }
 
@@ -22,15 +26,22 @@ package struct JSONMembers {
     _ name: String, _ read: (JSONValue) throws(JSONRefusal) -> Value?
   ) throws(JSONRefusal) -> Value? {
     guard let json = left.removeValue(forKey: name) else { return nil }
-    guard let value = try read(json) else {
-      throw JSONRefusal(code, "The value of \"\(name)\" makes no sense: \(Excerpt.of(json.description))")
-    }
+    guard let value = try read(json) else { throw Self.refusal(code, name, json) }
     return value
   }
 
   /// Refuses members that are left.
   package func end() throws(JSONRefusal) {
     guard let name = left.keys.min() else { return }
-    throw JSONRefusal("unknownMember", "There is no member \"\(Excerpt.of(name))\" here.")
+    throw JSONRefusal("unknownMember", "There is no member \(Self.excerpt(JSONValue(name))) here.")
+  }
+
+  package static func refusal(_ code: String, _ name: String, _ json: JSONValue) -> JSONRefusal {
+    JSONRefusal(code, "The value of \(excerpt(JSONValue(name))) makes no sense: \(excerpt(json))")
+  }
+
+  private static func excerpt(_ json: JSONValue) -> String {
+    let text = json.description
+    return text.utf8.count > 200 ? text.prefix(200) + "…" : text
   }
 }

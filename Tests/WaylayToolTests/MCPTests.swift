@@ -192,7 +192,7 @@
           ], in: waylay)
         let results = try lines.map { try result($0) }
         #expect(results.allSatisfy { $0.isError })
-        for (index, text) in ["querry", "limit", "status:abc", "argument id", "search_requests"].enumerated() {
+        for (index, text) in ["querry", "limit", "status:abc", "argument id", "search for"].enumerated() {
           #expect("\(results[index])".contains(text))
         }
       }

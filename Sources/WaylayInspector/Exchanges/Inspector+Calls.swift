@@ -40,7 +40,8 @@ extension Inspector {
   /// The exchange that a message asks for.
   package func exchange(_ members: inout JSONMembers) throws(JSONRefusal) -> Exchange {
     guard let id = try members.take("id", { $0.int }), let exchange = self.exchange(id) else {
-      throw JSONRefusal("notFound", "There is no exchange with this id; the oldest ones are not kept.")
+      throw JSONRefusal(
+        "notFound", "There is no exchange with this id: search for those there are; the oldest are not kept.")
     }
     try members.end()
     return shown(exchange)

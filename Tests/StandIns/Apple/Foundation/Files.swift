@@ -119,7 +119,12 @@ open class NSRegularExpression: NSObject, @unchecked Sendable {
   public struct MatchingOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { fatalError() }
+    public static let reportProgress = MatchingOptions(rawValue: 1)
     public static let anchored = MatchingOptions(rawValue: 4)
+  }
+  public struct MatchingFlags: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { fatalError() }
   }
   public init(pattern: String, options: Options = []) throws { fatalError() }
   open var pattern: String { fatalError() }
@@ -127,6 +132,10 @@ open class NSRegularExpression: NSObject, @unchecked Sendable {
   open func firstMatch(
     in string: String, options: MatchingOptions = [], range: NSRange
   ) -> NSTextCheckingResult? { fatalError() }
+  open func enumerateMatches(
+    in string: String, options: MatchingOptions = [], range: NSRange,
+    using block: (NSTextCheckingResult?, MatchingFlags, UnsafeMutablePointer<ObjCBool>) -> Void
+  ) { fatalError() }
   open func numberOfMatches(in string: String, options: MatchingOptions = [], range: NSRange) -> Int { fatalError() }
   open func matches(in string: String, options: MatchingOptions = [], range: NSRange) -> [NSTextCheckingResult] { fatalError() }
 }

@@ -54,46 +54,50 @@ package struct Drift: Sendable, CustomStringConvertible {
   package static func between(_ old: Recording, _ new: Recording, ignoring: [String] = []) -> [Drift] {
     let (old, new) = (old.responses, new.responses)
     var found: [Drift] = []
-    var known: Set<String> = []
+    var said: Set<String> = []
     func say(_ severity: Severity, _ response: ComparedResponse, _ place: String, _ change: String) {
       guard !ignoring.contains(where: { place == $0 || place.hasPrefix($0 + ".") || place.hasPrefix($0 + "[") }) else {
         return
       }
       let drift = Drift(severity: severity, request: response.name, place: place, change: change)
-      if known.insert("\(response.keys[2]) \(place) \(change)").inserted { found.append(drift) }
+      if said.insert("\(response.keys[2]) \(place) \(change)").inserted { found.append(drift) }
     }
     var (left, rest) = (old, new)
     // Pair equal requests first, then those with different bodies, then those with different identifiers in the URL.
     for precision in 0...2 {
-      var waiting = Dictionary(grouping: rest) { $0.keys[precision] }
+      // The oldest last, which is the cheapest to remove.
+      var waiting = Dictionary(grouping: rest.reversed()) { $0.keys[precision] }
       left = left.filter { response in
-        let others = waiting[response.keys[precision]] ?? []
+        let key = response.keys[precision]
         // Polling gets different responses to the same request: prefer the one with the same status.
         guard
-          let index = others.firstIndex(where: { $0.status == response.status })
-            ?? (precision < 2 ? nil : others.indices.first)
+          let index = waiting[key]?.lastIndex(where: { $0.status == response.status })
+            ?? (precision < 2 ? nil : waiting[key]?.indices.last),
+          let other = waiting[key]?.remove(at: index)
         else { return true }
-        let other = others[index]
-        waiting[response.keys[precision]]?.remove(at: index)
         response.changes(to: other) { say($0, response, $1, $2) }
         return false
       }
-      rest = rest.filter { response in
-        waiting[response.keys[precision]]?.contains { $0.number == response.number } ?? false
-      }
+      let unpaired = Set(waiting.values.joined().map(\.number))
+      rest = rest.filter { unpaired.contains($0.number) }
     }
     // A failure that was retried is by chance.
-    func isRetried(_ response: ComparedResponse, in all: [ComparedResponse]) -> Bool {
-      (response.status >= 500 || [0, 408, 429].contains(response.status))
-        && all[response.number...].contains { 200..<400 ~= $0.status && $0.keys[2] == response.keys[2] }
+    func withoutRetried(_ responses: [ComparedResponse], in all: [ComparedResponse]) -> [ComparedResponse] {
+      let successes = all.filter { 200..<400 ~= $0.status }.map { ($0.keys[2], $0.number) }
+      let last = Dictionary(successes, uniquingKeysWith: max)
+      return responses.filter { response in
+        let isFailure = response.status >= 500 || [0, 408, 429].contains(response.status)
+        return !isFailure || last[response.keys[2], default: -1] < response.number
+      }
     }
-    (left, rest) = (left.filter { !isRetried($0, in: old) }, rest.filter { !isRetried($0, in: new) })
+    (left, rest) = (withoutRetried(left, in: old), withoutRetried(rest, in: new))
     let (before, after) = (Set(old.map { "\($0.keys[2]) \($0.status)" }), Set(new.map { "\($0.keys[2]) \($0.status)" }))
     for response in left where !after.contains("\(response.keys[2]) \(response.status)") {
       say(.note, response, "request", "was not made this time")
     }
+    let known = Set(old.map(\.keys[2]))
     for response in rest where !before.contains("\(response.keys[2]) \(response.status)") {
-      let isKnown = old.contains { $0.keys[2] == response.keys[2] }
+      let isKnown = known.contains(response.keys[2])
       say(
         isKnown ? .error : .note, response, isKnown ? "status" : "request",
         isKnown ? "is \(response.status), was another" : "is new")

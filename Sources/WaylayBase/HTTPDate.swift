@@ -38,29 +38,29 @@ package enum HTTPDate {
       hour < 24, minute < 60, second <= 60
     else { return nil }
     if !pattern.contains("YYYY") {
-      let thisYear = civil(now / 86_400).year
+      let thisYear = Int64(parts(of: now).tm_year) + 1900
       year += thisYear - thisYear % 100
       if year > thisYear + 50 { year -= 100 } else if year <= thisYear - 50 { year += 100 }
     }
-    let days = days(year: year, month: Int64(month) + 1, day: day)
-    // The 31st of a shorter month is no date. A leap second counts as the one before it.
-    guard civil(days).day == day else { return nil }
-    return days * 86_400 + hour * 3600 + minute * 60 + min(second, 59)
+    var date = tm()
+    (date.tm_year, date.tm_mon, date.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
+    // A leap second counts as the one before it.
+    (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(hour), Int32(minute), Int32(min(second, 59)))
+    let time = timegm(&date)
+    // The 31st of a shorter month is no date.
+    return date.tm_mday == Int32(day) ? Int64(time) : nil
   }
 
   /// The date in the preferred form, as `Date` has it.
   package static func text(seconds: Int64) -> String {
     // The form has four digits for the year: 0 to 9999.
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
-    let (dayQuotient, dayRemainder) = seconds.quotientAndRemainder(dividingBy: 86_400)
-    let days = dayRemainder < 0 ? dayQuotient - 1 : dayQuotient
-    let rest = dayRemainder < 0 ? dayRemainder + 86_400 : dayRemainder
-    let (year, month, day) = civil(days)
-    let weekday = Int(((days % 7) + 11) % 7)
-    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let yearText = String(repeating: "0", count: max(0, 4 - "\(year)".utf8.count)) + "\(year)"
-    return "\(weekdayNames[weekday]), \(two(day)) \(monthNames[Int(month) - 1]) \(yearText) "
-      + "\(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
+    let parts = parts(of: seconds)
+    func digits(_ number: Int32, _ count: Int = 2) -> String {
+      String(repeating: "0", count: max(0, count - "\(number)".utf8.count)) + "\(number)"
+    }
+    return "\(weekdayNames[Int(parts.tm_wday)]), \(digits(parts.tm_mday)) \(monthNames[Int(parts.tm_mon)]) "
+      + "\(digits(parts.tm_year + 1900, 4)) \(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec)) GMT"
   }
 
   private static let weekdayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
@@ -69,25 +69,9 @@ package enum HTTPDate {
   ]
   private static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// Days since 1970 of a date of the Gregorian calendar.
-  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
-  }
-
-  /// The date of a number of days since 1970.
-  static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+  private static func parts(of seconds: Int64) -> tm {
+    var (time, parts) = (time_t(clamping: seconds), tm())
+    gmtime_r(&time, &parts)
+    return parts
   }
 }

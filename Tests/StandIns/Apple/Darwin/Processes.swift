@@ -99,6 +99,21 @@ public var WNOWAIT: Int32 { fatalError() }
 @discardableResult
 public func waitid(_: idtype_t, _: id_t, _: UnsafeMutablePointer<siginfo_t>!, _: Int32) -> Int32 { fatalError() }
 @discardableResult public func waitpid(_: pid_t, _: UnsafeMutablePointer<Int32>!, _: Int32) -> pid_t { fatalError() }
+public struct tm {
+  public var tm_sec: Int32
+  public var tm_min: Int32
+  public var tm_hour: Int32
+  public var tm_mday: Int32
+  public var tm_mon: Int32
+  public var tm_year: Int32
+  public var tm_wday: Int32
+  public init() { fatalError() }
+}
+@discardableResult
+public func gmtime_r(_: UnsafePointer<time_t>!, _: UnsafeMutablePointer<tm>!) -> UnsafeMutablePointer<tm>! {
+  fatalError()
+}
+public func timegm(_: UnsafeMutablePointer<tm>!) -> time_t { fatalError() }
 public typealias rlim_t = UInt64
 public struct rlimit {
   public var rlim_cur: rlim_t

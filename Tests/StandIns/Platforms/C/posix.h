@@ -30,6 +30,12 @@ struct timespec {
   long tv_sec;
   long tv_nsec;
 };
+typedef long time_t;
+struct tm {
+  int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst;
+};
+struct tm *NULLABLE gmtime_r(const time_t *NONNULL, struct tm *NONNULL);
+time_t timegm(struct tm *NONNULL);
 
 // string.h, strings.h. GNU's strerror_r is not musl's.
 int memcmp(const void *NONNULL, const void *NONNULL, size_t);

@@ -65,7 +65,31 @@ extension Scenario {
         guard (try? await registry.data(for: missing)) == nil else { throw URLError(.unknown) }
         mock.reset()
       }.large(),
+      cassette(urls, against: making),
     ]
+  }
+
+  /// A cassette is opened, and each of its entries is played once.
+  private static func cassette(_ urls: [String], against reference: String) -> Scenario {
+    let folder = Scratch.folder()
+    let file = folder.appendingPathComponent("many.har")
+    let entries = urls.map { url in
+      """
+      {"startedDateTime": "2026-11-23T09:00:00Z", "request": {"method": "GET", "url": "\(url)"}, \
+      "response": {"status": 200, "content": {"mimeType": "text/plain", "text": "x"}}}
+      """
+    }
+    let text = "{\"log\": {\"version\": \"1.2\", \"entries\": [\(entries.joined(separator: ","))]}}"
+    return Scenario("mock: a cassette of \(urls.count) entries is played", against: reference) {
+      if !FileManager.default.fileExists(atPath: file.path) {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+      }
+      let cassette = Cassette(file.path, mode: .none)
+      let registry = InterceptorRegistry { cassette }
+      for url in urls { _ = try await registry.data(for: URLRequest(url: URL(string: url)!)) }
+      guard cassette.issues.isEmpty else { throw URLError(.unknown) }
+    }.large()
   }
 
   private static var answer: MockResponse { .data(Answer.body, type: "application/json") }

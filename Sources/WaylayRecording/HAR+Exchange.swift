@@ -146,7 +146,7 @@ extension InterceptedResponse {
         defer { start += piece.size }
         return data[start..<start + piece.size]
       }
-      body = .stream(length: Int64(data.count)) { PieceSequence(pieces: chunks) }
+      body = .pieces(chunks, length: Int64(data.count))
     }
     let trailers = recorded.trailers
     if !trailers.isEmpty {
@@ -156,19 +156,15 @@ extension InterceptedResponse {
   }
 }
 
-package struct PieceSequence: AsyncSequence, Sendable {
-  package let pieces: [Data]
-
-  package init(pieces: [Data]) {
-    self.pieces = pieces
-  }
-
-  package func makeAsyncIterator() -> Iterator { Iterator(rest: pieces.makeIterator()) }
-
-  package struct Iterator: AsyncIteratorProtocol {
-    fileprivate var rest: IndexingIterator<[Data]>
-
-    package mutating func next() async -> Data? { rest.next() }
+extension MessageBody {
+  /// A body that is given piece by piece.
+  package static func pieces(_ pieces: [Data], length: Int64? = nil) -> MessageBody {
+    .stream(length: length) {
+      AsyncStream { continuation in
+        for piece in pieces { continuation.yield(piece) }
+        continuation.finish()
+      }
+    }
   }
 }
 

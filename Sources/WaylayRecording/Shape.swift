@@ -85,7 +85,7 @@ struct Shape: Hashable, Sendable {
     }
     guard new.kinds.contains(.object), !members.isEmpty else { return }
     for (name, shape) in members.sorted(by: { $0.key < $1.key }) {
-      let place = Self.member(name, of: path)
+      let place = path.appending(member: name)
       if let other = new.members[name] {
         if required.contains(name), !new.required.contains(name) {
           say(.warning, place, "may be missing, was always there")
@@ -98,13 +98,16 @@ struct Shape: Hashable, Sendable {
     for (name, shape) in new.members.sorted(by: { $0.key < $1.key }) where members[name] == nil {
       // Where objects vary anyway, a new optional member is not reported.
       guard required.count == members.count || new.required.contains(name) else { continue }
-      say(.note, Self.member(name, of: path), "is new: \(shape.name)")
+      say(.note, path.appending(member: name), "is new: \(shape.name)")
     }
   }
+}
 
-  private static func member(_ name: String, of path: String) -> String {
+extension String {
+  /// This JSON path with a member of what it leads to.
+  package func appending(member name: String) -> String {
     let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-    return isPlain ? "\(path).\(name)" : "\(path)[\(JSONValue(name))]"
+    return isPlain ? "\(self).\(name)" : "\(self)[\(JSONValue(name))]"
   }
 }
 

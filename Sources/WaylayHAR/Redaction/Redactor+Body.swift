@@ -324,7 +324,7 @@ extension Redactor {
 
 extension ArraySlice<UInt8> {
   /// A parameter of a header field (RFC 9110, section 5.6.6). A quoted value may contain delimiters.
-  fileprivate func parameter(_ name: String) -> (range: Range<Int>, value: [UInt8])? {
+  package func parameter(_ name: String) -> (range: Range<Int>, value: [UInt8])? {
     func skipSpace(_ index: Int) -> Int { self[index...].firstIndex { !$0.isSpace } ?? endIndex }
     var index = startIndex
     while index < endIndex {

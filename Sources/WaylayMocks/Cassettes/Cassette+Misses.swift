@@ -66,24 +66,16 @@ extension Track: CustomStringConvertible {
   }
 
   private func mismatches(_ asked: ComparedRequest, _ aspect: Cassette.Aspect.Kind) -> [Mismatch] {
-    let (recorded, other) = (question.url, asked.url)
     switch aspect {
     case .method: return [Mismatch("method", expected: question.method, actual: asked.method, distance: 1)]
-    case .url:
-      var found: [Mismatch] = []
-      if recorded.scheme != other.scheme {
-        found.append(Mismatch("scheme", expected: recorded.scheme, actual: other.scheme, distance: 0.5))
-      } else if recorded.port != other.port {
-        found.append(Mismatch("port", expected: "\(recorded.port)", actual: "\(other.port)", distance: 0.7))
-      }
-      for part in [Cassette.Aspect.host, .path] where !accepts(asked, [part]) { found += mismatches(asked, part.kind) }
-      return found
-    case .host:
-      let distance = 1 + TextDistance.between(recorded.host, other.host)
-      return [Mismatch("host", expected: recorded.host, actual: other.host, distance: distance)]
-    case .path:
-      let distance = 2 * TextDistance.between(recorded.path, other.path)
-      return [Mismatch("path", expected: recorded.path, actual: other.path, distance: distance)]
+    case .url, .host, .path:
+      let names =
+        switch aspect {
+        case .host: ["host"]
+        case .path: ["path"]
+        default: ["scheme", "port", "host"] + (accepts(asked, [.path]) ? [] : ["path"])
+        }
+      return question.url.url.urlPattern.mismatches(asked.url).filter { names.contains($0.aspect) }
     case .query: return itemMismatches(question.query, asked.query, "query")
     case .queryItem(let name):
       return itemMismatches(question.query, asked.query, "query").filter { $0.aspect == "query \(name)" }

@@ -4,20 +4,20 @@ import Foundation
 package enum CassetteFile {
   /// Resolves a path written in a source file.
   static func place(of path: String, besides source: String) -> URL {
-    let isNamed = path.lowercased().hasSuffix(".har") || (path.hasPrefix("/") && isFile(path))
+    let isNamed = path.lowercased().hasSuffix(".har") || (path.hasPrefix("/") && isFolder(path) == false)
     let named = isNamed ? path : path + ".har"
     guard !named.hasPrefix("/") else { return URL(fileURLWithPath: named) }
     let directory = URL(fileURLWithPath: source).deletingLastPathComponent()
     let other = directory.appendingPathComponent("__Cassettes__", isDirectory: true)
-    var isDirectory: ObjCBool = false
-    let isThere = FileManager.default.fileExists(atPath: other.path, isDirectory: &isDirectory) && isDirectory.boolValue
-    let folder = isThere ? other : directory.appendingPathComponent("Cassettes", isDirectory: true)
+    let folder =
+      isFolder(other.path) == true ? other : directory.appendingPathComponent("Cassettes", isDirectory: true)
     return folder.appendingPathComponent(named).standardizedFileURL
   }
 
-  private static func isFile(_ path: String) -> Bool {
+  /// Whether a path leads to a folder; `nil` if nothing is there.
+  private static func isFolder(_ path: String) -> Bool? {
     var isDirectory: ObjCBool = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) ? isDirectory.boolValue : nil
   }
 
   /// Exclusive right to record into a file within this process; two recordings would overwrite each other.

@@ -1,3 +1,5 @@
+import WaylayRecording
+
 /// A comparison of two JSON values: exact, without array order, or as a subset.
 struct JSONComparison: Sendable {
   var ignoresOrder = false
@@ -57,7 +59,7 @@ extension JSONComparison {
     var found: [Difference] = []
     for (key, value) in wanted.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       let name = String(decoding: key, as: UTF8.self)
-      let place = Self.member(name, of: path)
+      let place = path.appending(member: name)
       let isSecret = isSecret || Redaction.hides(name)
       if let actual = members[key] {
         found += differences(actual, value, at: place, isSecret: isSecret)
@@ -69,7 +71,7 @@ extension JSONComparison {
     for (key, value) in members.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) where wanted[key] == nil {
       let name = String(decoding: key, as: UTF8.self)
       let isSecret = isSecret || Redaction.hides(name)
-      found.append(Difference(path: Self.member(name, of: path), isSecret: isSecret, expected: nil, actual: value))
+      found.append(Difference(path: path.appending(member: name), isSecret: isSecret, expected: nil, actual: value))
     }
     return found
   }
@@ -94,11 +96,6 @@ extension JSONComparison {
       + elements.indices.filter { assignment.owners[$0] == nil }.map {
         Difference(path: "\(path)[\($0)]", isSecret: isSecret, expected: nil, actual: elements[$0])
       }
-  }
-
-  private static func member(_ name: String, of path: String) -> String {
-    let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-    return isPlain ? "\(path).\(name)" : "\(path)[\(JSONValue(name))]"
   }
 }
 

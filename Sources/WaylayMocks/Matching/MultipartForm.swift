@@ -1,3 +1,5 @@
+import WaylayHAR
+
 /// A parsed multipart body (RFC 7578, RFC 2046 section 5.1), independent of its boundary.
 enum MultipartForm {
   /// One part of a form.
@@ -58,26 +60,8 @@ enum MultipartForm {
       body: Data(body))
   }
 
-  /// The value of a parameter of a header field, `name="form"` or `name=form`.
   private static func parameter(_ name: String, of field: String) -> String? {
-    var rest = field[...]
-    while let semicolon = rest.firstIndex(of: ";") {
-      rest = rest[rest.index(after: semicolon)...].drop { $0 == " " || $0 == "\t" }
-      guard let equals = rest.firstIndex(of: "=") else { return nil }
-      let isWanted = rest[..<equals].lowercased() == name
-      rest = rest[rest.index(after: equals)...]
-      var value = ""
-      if rest.first == "\"" {
-        rest = rest.dropFirst()
-        while let character = rest.popFirst(), character != "\"" {
-          if character == "\\", let escaped = rest.popFirst() { value.append(escaped) } else { value.append(character) }
-        }
-      } else {
-        value = rest.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-      }
-      if isWanted { return value }
-    }
-    return nil
+    Array(field.utf8)[...].parameter(name).map { String(decoding: $0.value, as: UTF8.self) }
   }
 }
 

@@ -18,7 +18,7 @@ extension MockResponse {
   public static func chunks(
     _ chunks: [Data], every pause: Duration? = nil, type: String? = nil, status: Int = 200
   ) -> MockResponse {
-    let body = MessageBody.stream(length: Int64(chunks.reduce(0) { $0 + $1.count })) { PieceSequence(pieces: chunks) }
+    let body = MessageBody.pieces(chunks, length: Int64(chunks.reduce(0) { $0 + $1.count }))
     return .body(body, type: type, status: status).pausing(pause)
   }
 
@@ -47,7 +47,7 @@ extension MockResponse {
   ///
   /// A real server keeps the stream open: add `NetworkFault.stalledAtEnd` for that.
   public static func events(_ events: [ServerSentEvent], every pause: Duration? = nil) -> MockResponse {
-    var response = MockResponse.eventStream(.stream { PieceSequence(pieces: events.map(\.encoded)) }).pausing(pause)
+    var response = MockResponse.eventStream(.pieces(events.map(\.encoded))).pausing(pause)
     for event in events { response.note(event.defect) }
     return response
   }

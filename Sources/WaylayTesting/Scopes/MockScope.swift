@@ -237,6 +237,32 @@ extension MockScope {
   }
 }
 
+extension MockScope {
+  /// Runs a test case in the scope; its traffic is attached to its first failure.
+  func run(
+    _ function: @concurrent @Sendable () async throws -> Void, of test: Test, _ testCase: Test.Case?,
+    missesAtTest: Bool, cassette: Cassette? = nil, finish: @Sendable () -> Void = {}
+  ) async throws {
+    try await Traffic.attached(of: self, test, testCase) {
+      try await surround(
+        {
+          if ScopeSession.isVerified { try await InterceptionCheck.shared(self) }
+          try await FaultRun.settling(function)
+        }, printsErrors: true, missesAtTest: missesAtTest, cassette: cassette, finish: finish)
+    }
+  }
+}
+
+extension MockSourceLocation {
+  /// The location of a test whose attribute is in the same file: the compiler gives a trait that of the declaration.
+  func moved(to test: Test) -> MockSourceLocation {
+    guard test.sourceLocation.fileID == fileID.description else { return self }
+    return MockSourceLocation(
+      fileID: fileID, filePath: filePath, line: UInt(clamping: test.sourceLocation.line),
+      column: UInt(clamping: test.sourceLocation.column))
+  }
+}
+
 /// The settings of a scope's mock.
 struct ScopeSettings: Sendable {
   /// Called once per scope.
@@ -247,9 +273,7 @@ struct ScopeSettings: Sendable {
   /// declaration.
   func located(at test: Test) -> ScopeSettings {
     var copy = self
-    copy.location = MockSourceLocation(
-      fileID: location.fileID, filePath: location.filePath, line: UInt(clamping: test.sourceLocation.line),
-      column: UInt(clamping: test.sourceLocation.column))
+    copy.location = location.moved(to: test)
     return copy
   }
 

@@ -63,28 +63,15 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
     let isOfSuite = Self.suites.contains(ObjectIdentifier(identity))
     let name = Self.fileName(of: test)
     let path = isOfSuite ? path.map { "\($0)/\(name)" } ?? "\(stem)/\(name)" : path ?? "\(stem)/\(name)"
-    let cassette = Cassette(path, mode: mode, options: options(), location: isOfSuite ? location : location(at: test))
+    let place = isOfSuite ? location : location.moved(to: test)
+    let cassette = Cassette(path, mode: mode, options: options(), location: place)
     let scope = MockScope(playing: cassette)
-    try await Traffic.attached(of: scope, test, testCase) {
-      try await scope.surround(
-        {
-          if ScopeSession.isVerified { try await InterceptionCheck.shared(scope) }
-          try await FaultRun.settling(function)
-        }, printsErrors: true, missesAtTest: isOfSuite, cassette: cassette)
-    }
+    try await scope.run(function, of: test, testCase, missesAtTest: isOfSuite, cassette: cassette)
   }
 
   /// The name of the source file.
   private var stem: String {
     URL(fileURLWithPath: location.filePath.description).deletingPathExtension().lastPathComponent
-  }
-
-  /// The test's location if the trait is written in its attribute: the compiler gives it the place of the declaration.
-  private func location(at test: Test) -> MockSourceLocation {
-    guard test.sourceLocation.fileID == location.fileID.description else { return location }
-    return MockSourceLocation(
-      fileID: location.fileID, filePath: location.filePath, line: UInt(clamping: test.sourceLocation.line),
-      column: UInt(clamping: test.sourceLocation.column))
   }
 
   /// A test's name with the characters allowed in a file name.

@@ -71,14 +71,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let settings = isPlaced ? isOfTest ? settings.located(at: test) : settings : settings.named(after: test)
     let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []), intercepting: sessions())
     let note = ledger?.enter(stubs, into: scope.mock)
-    try await Traffic.attached(of: scope, test, testCase) {
-      try await scope.surround(
-        {
-          if ScopeSession.isVerified { try await InterceptionCheck.shared(scope) }
-          try await FaultRun.settling(function)
-        }, printsErrors: true, missesAtTest: !isOfTest
-      ) { note?() }
-    }
+    try await scope.run(function, of: test, testCase, missesAtTest: !isOfTest) { note?() }
   }
 
   /// The first trait of a test that wraps all scopes (fault exploration or air gap) and is not active yet.

@@ -59,8 +59,49 @@ extension MessageBody {
     if let data = inMemory {
       return .data(data.dropFirst(Int(range.lowerBound)).prefix(Int(range.upperBound - range.lowerBound)))
     }
+    if let file = fileURL {
+      return .stream(length: range.upperBound - range.lowerBound) { FileSlice(file: file, range: range) }
+    }
     let whole = self
     return .stream(length: range.upperBound - range.lowerBound) { BodySlice(whole: whole, range: range) }
+  }
+}
+
+/// A part of a file, read on demand.
+private struct FileSlice: AsyncSequence, Sendable {
+  typealias Element = Data
+  let file: URL
+  let range: Range<Int64>
+
+  func makeAsyncIterator() -> Iterator { Iterator(file: file, range: range) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    let file: URL
+    /// The remaining bytes.
+    var range: Range<Int64>
+    var handle: FileHandle?
+
+    mutating func next() async throws -> Data? {
+      guard !range.isEmpty else {
+        try handle?.close()
+        handle = nil
+        return nil
+      }
+      let handle = try self.handle ?? open()
+      self.handle = handle
+      guard let chunk = try handle.read(upToCount: range.prefix(65_536).count), !chunk.isEmpty else {
+        throw MockError(
+          .unreadableFile, "the file \(file.path) ends before the requested range: it has changed in the meantime.")
+      }
+      range = range.dropFirst(chunk.count)
+      return chunk
+    }
+
+    private func open() throws -> FileHandle {
+      let handle = try FileHandle(forReadingFrom: file)
+      try handle.seek(toOffset: UInt64(range.lowerBound))
+      return handle
+    }
   }
 }
 

@@ -17,8 +17,7 @@ struct AttributeSource {
   private let trait: MockSourceLocation
 
   init(of trait: MockSourceLocation) {
-    let text = (try? String(contentsOfFile: trait.filePath.description, encoding: .utf8)) ?? ""
-    self.init(of: trait, in: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    self.init(of: trait, in: SourceFiles.lines(of: trait.filePath.description))
   }
 
   /// - Parameter lines: The lines of the source file.
@@ -89,5 +88,19 @@ struct AttributeSource {
       previous = character
     }
     return line[...]
+  }
+}
+
+/// A cache of source files.
+private enum SourceFiles {
+  private static let files = Locked<[String: [String]]>([:])
+
+  /// The lines of a file; empty if it cannot be read.
+  static func lines(of path: String) -> [String] {
+    if let lines = files.withLock({ $0[path] }) { return lines }
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    files.withLock { $0[path] = lines }
+    return lines
   }
 }

@@ -40,8 +40,5 @@ package struct JSONMembers {
     JSONRefusal(code, "The value of \(excerpt(JSONValue(name))) makes no sense: \(excerpt(json))")
   }
 
-  private static func excerpt(_ json: JSONValue) -> String {
-    let text = json.description
-    return text.utf8.count > 200 ? text.prefix(200) + "…" : text
-  }
+  private static func excerpt(_ json: JSONValue) -> String { Excerpt.of(json.description) }
 }

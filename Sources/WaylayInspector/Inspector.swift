@@ -122,11 +122,7 @@ public final class Inspector: RequestInterceptor {
   package func shown(_ exchange: Exchange) -> Exchange { Exchange(redacted(exchange.entry)) }
 
   /// A text without the secrets of exchanges.
-  package func redacted(_ text: String) -> String {
-    var archive = HAR(entries: [])
-    archive.comment = text
-    return redaction.outlined(archive, knowing: known.withLock { $0 }).comment ?? text
-  }
+  package func redacted(_ text: String) -> String { redaction.redacted(text, knowing: known.withLock { $0 }) }
 
   /// Removes the secrets of this exchange and of others.
   package func redacted(_ entry: HAR.Entry) -> HAR.Entry {

@@ -69,8 +69,7 @@
     private func begin(_ request: ServerRequest, _ context: ChannelHandlerContext) {
       late?.cancel()
       state = .responding
-      // Only a page listens, and only its listener takes no bodies.
-      isListening = !connections.limits.takesBodies && request.path == RequestHandler.events
+      isListening = request.path == connections.limits.stream
       let responder = Responder(channel: context.channel, limits: connections.limits)
       let hasBegun = connections.begin(context.channel) { [handle] in
         await handle(request, responder)

@@ -130,6 +130,8 @@
     private func listen() async throws -> Running {
       let handler = RequestHandler(inspector: inspector, session: session, listeners: options.maximumListeners)
       let token = AccessCheck.newToken()
+      var limits = limits
+      limits.stream = RequestHandler.events
       let listener: Listener
       do {
         listener = try await Listener(port: options.port, token: token, limits: limits) {

@@ -13,6 +13,8 @@
     package var body = 64 << 10
     /// Whether a request is handled with its body, once that has arrived.
     package var takesBodies = false
+    /// The path of the response that has no end: a client that ends its input there has disconnected.
+    var stream: String?
     /// The maximum number of connections without a verified token; beyond it, the oldest is closed.
     var strangers = 64
     /// The maximum number of concurrent requests with the token.

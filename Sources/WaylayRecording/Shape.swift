@@ -104,7 +104,7 @@ struct Shape: Hashable, Sendable {
 }
 
 extension String {
-  /// This JSON path with a member of what it leads to.
+  /// The JSON path of a member of the object at this path.
   package func appending(member name: String) -> String {
     let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
     return isPlain ? "\(self).\(name)" : "\(self)[\(JSONValue(name))]"

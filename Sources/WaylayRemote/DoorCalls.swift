@@ -7,7 +7,8 @@
   import WaylayMocks
   import WaylayRemoteControl
 
-  /// The calls of the door (`Internals/RemoteDoor.md`), without the network. What came through the door ends with it.
+  /// The calls of the door (`Internals/RemoteDoor.md`), without the network. The stubs and conditions that came through
+  /// the door end with it.
   final class DoorCalls: Sendable {
     private struct State {
       var stubs: [Int: StubHandle] = [:]

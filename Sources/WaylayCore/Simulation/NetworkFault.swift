@@ -214,12 +214,14 @@ extension NetworkFault {
     let parts = name.dropLast().split(separator: "(", maxSplits: 1)
     guard name.hasSuffix(")"), parts.count == 2 else { return nil }
     if parts[0] == "tls" { return .tls(OpenEnum(String(parts[1]))) }
-    guard parts[1].hasPrefix("afterBytes: "), let bytes = Int64(decimal: parts[1].dropFirst(12)) else { return nil }
+    guard parts[1].hasPrefix("afterBytes: "), let count = Int64(decimal: parts[1].dropFirst(12)) else { return nil }
+    // Int has 32 bits on watchOS.
+    let bytes = Int(clamping: count)
     switch parts[0] {
-    case "connectionReset": return .connectionReset(afterBytes: Int(clamping: bytes))
-    case "truncated": return .truncated(afterBytes: Int(clamping: bytes))
-    case "malformedChunk": return .malformedChunk(afterBytes: Int(clamping: bytes))
-    case "stalled": return .stalled(afterBytes: Int(clamping: bytes))
+    case "connectionReset": return .connectionReset(afterBytes: bytes)
+    case "truncated": return .truncated(afterBytes: bytes)
+    case "malformedChunk": return .malformedChunk(afterBytes: bytes)
+    case "stalled": return .stalled(afterBytes: bytes)
     default: return nil
     }
   }

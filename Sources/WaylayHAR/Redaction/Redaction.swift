@@ -93,6 +93,13 @@ public struct Redaction: Sendable {
     return archive
   }
 
+  /// Redacts a text that may repeat secrets of exchanges.
+  package func redacted(_ text: String, knowing known: KnownSecrets) -> String {
+    guard isOn else { return text }
+    var redactor = Redactor(self, finders: known.finders)
+    return redactor.redacted(text)
+  }
+
   /// Returns the exchange without secrets. Values that are already redacted stay unchanged.
   public func redacted(_ entry: HAR.Entry) -> HAR.Entry { redacted([entry])[0] }
 

@@ -1,3 +1,5 @@
+import WaylayHAR
+
 /// A difference between a request and a pattern.
 struct Mismatch: Equatable {
   /// The differing part: "path", "header Accept".
@@ -286,12 +288,7 @@ extension BodyMatcher {
   }
 }
 
-/// Excerpts of values, cut to the size of a report.
-enum Excerpt {
-  static func of(_ text: String, limit: Int = 200) -> String {
-    text.count > limit ? text.prefix(limit) + "… (\(text.count) characters)" : text
-  }
-
+extension Excerpt {
   static func of(_ facts: RequestFacts) -> String {
     if facts.body.isEmpty { return "none" }
     guard let text = facts.text else { return "\(facts.body.count) bytes" }

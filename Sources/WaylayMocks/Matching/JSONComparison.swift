@@ -1,3 +1,4 @@
+import WaylayHAR
 import WaylayRecording
 
 /// A comparison of two JSON values: exact, without array order, or as a subset.

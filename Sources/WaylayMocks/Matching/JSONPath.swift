@@ -1,3 +1,5 @@
+import WaylayHAR
+
 /// A path to values in a JSON value: members by `.name` or `["name"]`, elements by `[0]`, all of either by `[*]` or
 /// `.*` (the part of RFC 9535 that a condition needs).
 struct JSONPath: Sendable, CustomStringConvertible {

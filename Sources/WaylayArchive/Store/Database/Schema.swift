@@ -26,8 +26,8 @@ enum Schema {
     "tag": "CREATE TABLE tag(entry INTEGER, digest INTEGER, PRIMARY KEY(entry, digest)) WITHOUT ROWID",
     "tag_digest": "CREATE INDEX tag_digest ON tag(digest, entry)",
     "meta": "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    // The first row: the totals of all entries, and the last change: its number, its store, and whether bytes of removed
-    // entries remain. The others: the numbers of the last removals (`slot(of:)`), on the page that each change writes.
+    // Row 1: the totals of all entries, and the last change: its number, its store, and whether bytes of removed entries
+    // remain. Each further row: the number of a last removal (`slot(of:)`), on the page that each change writes.
     "total": """
     CREATE TABLE total(id INTEGER PRIMARY KEY, count INTEGER, bytes INTEGER, pinned INTEGER, pinnedBytes INTEGER, \
     clock INTEGER, writer INTEGER, removed INTEGER)

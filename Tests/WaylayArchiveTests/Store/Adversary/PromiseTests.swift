@@ -355,6 +355,8 @@ struct SharedDirectoryTests {
     }
     let place = isModel ? FaultSession.directory : directory.url
     let (store, other) = (try DiskStore(at: place, options: options), try DiskStore(at: place, options: options))
+    // After the sweeps of the openings, which open bodies on these queues.
+    for one in [store, other] { one.queue.sync {} }
     sweeping.withLock { $0 = other }
     try await store.put(.sample("a"), body: .noise(90_000))
     #expect(sweeping.withLock { $0 } == nil)

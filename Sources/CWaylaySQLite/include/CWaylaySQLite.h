@@ -23,6 +23,14 @@ typedef struct {
   int (*xTruncate)(sqlite3_file *, sqlite3_int64 size);
   int (*xSync)(sqlite3_file *, int flags);
   int (*xFileSize)(sqlite3_file *, sqlite3_int64 *size);
+  int (*xLock)(sqlite3_file *, int level);
+  int (*xUnlock)(sqlite3_file *, int level);
+  int (*xCheckReservedLock)(sqlite3_file *, int *isReserved);
+  int (*xFileControl)(sqlite3_file *, int operation, void *argument);
+  int (*xSectorSize)(sqlite3_file *);
+  int (*xDeviceCharacteristics)(sqlite3_file *);
+  /* Since version 2. */
+  int (*xShmMap)(sqlite3_file *, int region, int size, int extend, void volatile **memory);
 } sqlite3_io_methods;
 struct sqlite3_file {
   const sqlite3_io_methods *pMethods;

@@ -175,6 +175,16 @@ final class Database: @unchecked Sendable {
     guard code == SQLITE_OK, let file, file.pointee.pMethods != nil else { throw error(code) }
     return file
   }
+
+  /// The header of the write-ahead log's index in shared memory, which each commit of any connection changes
+  /// (https://sqlite.org/walformat.html, 2.2); `nil` without a log. Valid until the connection is closed.
+  var logHeader: UnsafeRawBufferPointer? {
+    var memory: UnsafeMutableRawPointer?
+    guard let file = try? file(), let methods = file.pointee.pMethods?.pointee, methods.iVersion >= 2,
+      methods.xShmMap(file, 0, 32_768, 0, &memory) == SQLITE_OK, let memory
+    else { return nil }
+    return UnsafeRawBufferPointer(start: memory, count: 48)
+  }
 }
 
 /// A failure of SQLite.

@@ -168,8 +168,8 @@ extension DiskStore {
   /// Detects changes by other processes.
   fileprivate struct Watch {
     let database: Database
-    /// `PRAGMA data_version` at the last check.
-    var version: Int64?
+    /// ``Database/logHeader`` at the last check.
+    var header: [UInt8] = []
     /// When the path of the index was last checked, in nanoseconds.
     var checked: UInt64 = 0
   }
@@ -188,16 +188,18 @@ extension DiskStore {
   func look() -> Bool {
     guard isThisProcess else { return false }
     let now = DispatchTime.now().uptimeNanoseconds
-    // The lock is held while SQLite compares two numbers in shared memory, and reads a row if they differ. Otherwise a
-    // concurrent check could find nothing new before the entries in memory are dropped.
+    // The lock is held while a row is read if the log has changed. Otherwise a concurrent check could find nothing new
+    // before the entries in memory are dropped.
     let (isKnown, isDue) = watch.withLock { watch -> (Bool, Bool) in
       let isDue = connections.mode == .immutable || now &- watch.checked > Self.checkInterval
       if isDue { watch.checked = now }
+      let header = watch.database.logHeader
+      if let header, header.elementsEqual(watch.header) { return (true, isDue) }
       do {
-        let version = try watch.database.number("PRAGMA data_version")
-        // In this order, so that the next check detects a change between the two reads.
-        if version != watch.version { adopt(try Change.Seen(watch.database)) }
-        watch.version = version
+        // Before the row is read, so that the next check detects a change between the two.
+        let seen = header.map(Array.init) ?? []
+        adopt(try Change.Seen(watch.database))
+        watch.header = seen
         return (true, isDue)
       } catch {
         state.withLock { $0.forget() }

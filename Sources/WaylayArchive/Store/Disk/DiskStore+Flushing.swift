@@ -189,14 +189,12 @@ extension DiskStore {
     try directory.synchronize(Set(directory.bodyNumbers()))
     try database.synchronize()
     for number in strays {
-      try directory.ifThere {
-        guard let file = try directory.openBodyForWriting(number) else { return }
-        // A writer may have committed the row and unlocked the file meanwhile.
-        if try database.number("SELECT 1 FROM entry WHERE file=?", [.bits(number)]) == nil {
-          try directory.removeBody(number)
-        }
-        withExtendedLifetime(file) {}
+      guard let file = try directory.openBodyForWriting(number) else { continue }
+      // A writer may have committed the row and unlocked the file meanwhile.
+      if try database.number("SELECT 1 FROM entry WHERE file=?", [.bits(number)]) == nil {
+        try directory.removeBody(number)
       }
+      withExtendedLifetime(file) {}
     }
   }
 

@@ -151,11 +151,13 @@ struct StoreDirectory: Sendable {
     try files.open(Self.name(number), in: folder(), for: .reading)
   }
 
-  /// Opens and locks the file of a body for appending; `nil` if another writer has locked it.
-  func openBodyForWriting(_ number: UInt64) throws -> FileDescriptor? {
-    let file = try files.open(Self.name(number), in: folder(), for: .writing)
-    do { try files.lock(file) } catch  where error.isLocked { return nil }
-    return file
+  /// Opens and locks the file of a body for appending; `nil` if another writer has locked or removed it.
+  func openBodyForWriting(_ number: UInt64) throws(SystemError) -> FileDescriptor? {
+    do throws(SystemError) {
+      let file = try files.open(Self.name(number), in: folder(), for: .writing)
+      try files.lock(file)
+      return file
+    } catch  where error.isLocked || error.isMissing { return nil }
   }
 
   /// Whether a writer has locked the file of a body.

@@ -365,6 +365,30 @@ struct SharedDirectoryTests {
     await store.close()
   }
 
+  @Test("an entry is not resumed if another store removes it meanwhile")
+  func removedMeanwhile() async throws {
+    let doomed = Locked<(store: DiskStore, entry: StoredEntry)?>(nil)
+    let system = FailingSystem { call in
+      // The row has been read, and the file of the body is about to be opened.
+      if call == .open, let (other, entry) = doomed.withLock({ $0.take() }) {
+        other.remove([entry.id])
+        other.queue.sync {}
+      }
+      return nil
+    }
+    var options = DiskStore.Options(memory: 0, logger: .silent)
+    let other = try DiskStore(at: directory.url, options: options)
+    options.system = system
+    let store = try DiskStore(at: directory.url, options: options)
+    try await store.put(.sample("a"), body: .noise(90_000))
+    let entry = try #require(try await store.entries(for: ArchiveKey("a")).first)
+    doomed.withLock { $0 = (other, entry) }
+    #expect(try await store.resumeWriting(entry, since: store.moment) == nil)
+    #expect(doomed.withLock { $0 } == nil)
+    await other.close()
+    await store.close()
+  }
+
   @Test("a reader that opens while a writer begins finds what is flushed, or is lost", arguments: 0..<30)
   func reader(call: Int) async throws {
     await (try directory.store()).close()

@@ -51,11 +51,11 @@ extension ArchiveCache {
     public var partitionsByAuthorization: Bool?
     /// The cookies that identify the user if ``partition`` does not; see ``UserCookies``.
     ///
-    /// Responses for one user only are bound to these cookies: those with `private` and, if the request has such a
-    /// cookie, those that set cookies or must not be reused without validation (`no-cache`, `max-age=0`, no lifetime of
-    /// their own) and have neither `public` nor `s-maxage`. A request with other cookies never gets
-    /// them, and their validators are not sent with it. If a server sets a new session cookie with every response,
-    /// little of that remains readable offline: identify the user with ``partition``, or the stable cookie with
+    /// A response that is meant for one user is stored together with these cookies, and a request with other cookies
+    /// neither gets it nor revalidates it. Such responses are: any response with `private`; and, if the request has
+    /// such a cookie, a response without `public` and `s-maxage` that sets a cookie, or requires validation
+    /// (`no-cache`, `max-age=0`, no explicit lifetime). If a server sets a new session cookie with every response, few
+    /// of these responses can be read offline: identify the user with ``partition``, or the stable cookie with
     /// ``UserCookies/only(_:)``.
     public var userCookies = UserCookies.all()
 

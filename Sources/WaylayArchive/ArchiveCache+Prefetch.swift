@@ -61,7 +61,7 @@ public struct PrefetchProgress: Sendable {
   /// `ArchiveError.notPrefetched`.
   public private(set) var failures: [(request: URLRequest, error: any Error)] = []
 
-  /// The number of requests that are done.
+  /// The number of finished requests, including failed ones.
   public var finished: Int { stored + present + failures.count }
 
   typealias Result = Swift.Result<LoadOutcome.Kind, any Error>

@@ -26,10 +26,10 @@ extension ArchiveCache {
     /// A directory, which is created if necessary. Stored responses survive the end of the process, even if it is
     /// killed.
     ///
-    /// Several processes may use one directory, an app and its extension for example: each finds what another has
-    /// stored, and nothing that another has removed. The archives of one process share one store: the options of the
-    /// first one hold, which a line in the log says, and another key is refused. Only the owner can access the directory
-    /// and its files (0700, 0600). Do not use a network file system, where locks are unreliable.
+    /// Several processes may use one directory, an app and its extension for example: stored responses are visible to
+    /// all of them at once, and so are removals. The archives of one process share one store: the options of the first
+    /// archive apply, a log line reports differing ones, and a different key is an error. Only the owner can access the
+    /// directory and its files (0700, 0600). Do not use a network file system, where locks are unreliable.
     ///
     /// - Parameters:
     ///   - directory: The directory. It belongs to the archive exclusively: put no other files there.
@@ -165,9 +165,9 @@ extension ArchiveCache {
   /// try await archive.removeAll(.host("example.com"))
   /// ```
   ///
-  /// When it returns, other archives that read the same directory no longer find them either. A load that was decided
-  /// before, of any of these archives, does not store its response afterwards, unless that is for another host or
-  /// partition than the filter's: also one in the background, a prefetch and a seed.
+  /// When it returns, other archives that read the same directory no longer find them either. A load that began before
+  /// the call does not store its response afterwards, in any of these archives, unless the filter names another host or
+  /// partition. This includes background loads, prefetches and seeds.
   ///
   /// - Returns: The number of entries removed, as ``StoreUsage/count`` counts them.
   @discardableResult
@@ -201,11 +201,11 @@ extension ArchiveCache {
 
 /// Whether a response is stored, and whether it may be used without validation; see ``ArchiveCache/state(for:)``.
 public enum ArchivedState: Hashable, Sendable {
-  /// One is stored, and it is fresh.
+  /// A fresh response is stored.
   case fresh
-  /// One is stored, and it has to be validated while there is a network.
+  /// A stale response is stored: it is validated if the network is available.
   case stale
-  /// Nothing is stored.
+  /// No response is stored.
   case none
 }
 

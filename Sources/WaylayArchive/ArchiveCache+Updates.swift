@@ -1,7 +1,8 @@
 import Foundation
 
 extension ArchiveCache {
-  /// The stored response for a request at once, however old it is, and each later one that differs from it.
+  /// A sequence of the responses for a request: first the stored one, at any age, then each new one that differs from
+  /// its predecessor.
   ///
   /// ```swift
   /// for try await response in archive.updates(for: request, through: registry) {
@@ -9,10 +10,10 @@ extension ArchiveCache {
   /// }
   /// ```
   ///
-  /// With a registry, the request is also loaded, as the app's own loads are: a fresh response is not asked for again, a
-  /// stale one is checked. Without one, it follows what other loads store. A response is a new one if its status or its
-  /// body is another; one that may not be stored is not among them. The sequence ends when the archive is invalidated,
-  /// or its task is cancelled.
+  /// With a registry, the request is also loaded like the app's own loads: a fresh stored response is not loaded again,
+  /// a stale one is validated. Without a registry, the sequence only follows the responses that other loads store. A
+  /// response is new if its status or its body differs. Responses that may not be stored do not appear. The sequence
+  /// ends when the archive is invalidated, or its task is cancelled.
   ///
   /// - Parameters:
   ///   - request: The request as it reaches the archive.
@@ -49,7 +50,7 @@ extension ArchiveEngine {
       guard let index = load.decide(stored, load.now).selected else { return }
       var entry = stored[index].entry
       guard entry.id != last?.id else { return }
-      // Held open, it can be compared with the one that replaces it.
+      // Keep the body open, to compare it with the next response after its file is removed.
       entry.contents = try await entry.contents.opened()
       if let last, last.details.status == entry.details.status,
         try await entry.body().equals(try await last.body())
@@ -63,7 +64,7 @@ extension ArchiveEngine {
     do {
       if let registry { for try await _ in try await registry.load(request).body {} }
     } catch  where last != nil {}
-    // Up to the query, because `No-Vary-Search` may have several of them share an entry.
+    // Compare without the query, because with `No-Vary-Search` several queries share an entry.
     func path(_ key: ArchiveKey) -> ArraySlice<UInt8> { key.resource.prefix { $0 != UInt8(ascii: "?") } }
     for await key in commits where path(key) == path(load.key) { try await look() }
   }

@@ -118,7 +118,7 @@ public final class ArchiveCache: InlineResponding {
   var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
 
   /// Removes the stored responses for a request: all variants for the request's user, and nothing else. A load of the
-  /// same path that was decided before does not store its response afterwards.
+  /// same path that began before the call does not store its response afterwards.
   ///
   /// ```swift
   /// try await archive.remove(for: URLRequest(url: url))
@@ -144,8 +144,8 @@ public final class ArchiveCache: InlineResponding {
     return count
   }
 
-  /// Ends background work, such as revalidations, and the events, and lets the directory go. Later loads pass through
-  /// without an archive.
+  /// Ends background work, such as revalidations, ends the event streams, and releases the directory. Later loads pass
+  /// through without an archive.
   public func invalidate() { engine.invalidate() }
 
   /// Invalidates the archive, and waits until everything stored is written and other archives can open the directory.

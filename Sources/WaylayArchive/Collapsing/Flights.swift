@@ -6,7 +6,7 @@ import Foundation
 final class Flights: Sendable {
   /// The role of a load that joins a key.
   enum Role: Sendable {
-    /// Go to the network, and settle the flight.
+    /// Go to the network, and set the flight's result.
     case lead(Flight)
     /// Wait for the flight.
     case follow(Flight)
@@ -21,7 +21,7 @@ final class Flights: Sendable {
   }
 
   private let state = Locked(State())
-  /// How long to remember a key without sharing, in milliseconds, and the maximum number of such keys.
+  /// How long a key is remembered as not shareable, in milliseconds, and the maximum number of such keys.
   private static let memory: UInt64 = 60_000
   private static let mostAlone = 1024
 
@@ -40,7 +40,7 @@ final class Flights: Sendable {
     }
   }
 
-  /// Notes whether responses for a key, of any variant, can be shared.
+  /// Remembers whether responses for a key, of any variant, can be shared.
   func note(_ key: FlightKey, isShared: Bool, _ now: CacheTime) {
     state.withLock { state in
       if !isShared, state.alone.count >= Self.mostAlone { state.alone = [:] }

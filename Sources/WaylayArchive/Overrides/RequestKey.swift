@@ -11,7 +11,7 @@ struct RequestKey: Sendable {
   /// Request fields to ignore in `Vary`, in lower case.
   let ignoredFields: Set<String>
 
-  /// Whether the app identifies the user, so that cookies need not.
+  /// Whether ``ArchiveCache/Configuration/partition`` identifies the user; cookies are then ignored.
   let isAttributed: Bool
   /// Whether credentials are part of the key.
   let splitsByCredentials: Bool
@@ -166,7 +166,7 @@ enum SearchVariances {
     }
   }
 
-  /// The head of the note with a new latest value.
+  /// Encodes the note's head, with `text` as the newest value.
   static func head(_ entries: [StoredEntry], adding text: String) -> [UInt8] {
     var sink = ByteSink()
     sink.put(version)

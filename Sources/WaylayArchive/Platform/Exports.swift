@@ -1,3 +1,3 @@
-// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module,
-// and by the clients of the module.
+// Makes the exports of the core (Foundation, the URL loading system, HTTPTypes, Logging) visible in every file of this
+// module, and to its clients.
 @_exported public import WaylayCore

@@ -2,7 +2,7 @@ import Foundation
 
 /// The status of a file or a directory.
 package struct FileStatus: Equatable, Sendable {
-  /// Identifies a file, whatever its name.
+  /// Identifies a file by device and inode, independent of its name.
   struct Identity: Hashable, Sendable {
     var device: UInt64
     var number: UInt64

@@ -149,7 +149,7 @@ struct FileSystem: Sendable {
       try makeDirectory(path: above, mode: 0o777)
       try makeFolder(path, in: nil, mode: mode)
     }
-    // No flush syncs the names of the parents.
+    // Sync the parents' names here: `flush()` does not.
     try synchronize(open(above.isEmpty ? "." : above, for: .directory), isDirectory: true)
   }
 
@@ -197,7 +197,7 @@ package protocol SystemCalls: Sendable {
 extension SystemCalls {
   package func synchronizeAll(_ directory: Int32) throws(SystemError) { throw SystemError("syncfs", code: ENOSYS) }
 
-  /// The directory to which relative paths belong.
+  /// The working directory, where relative paths start.
   package static var workingDirectory: Int32 { AT_FDCWD }
 }
 

@@ -166,7 +166,7 @@ extension ArchivePolicy {
         response.status >= 400 && response.status != 410
         && ![.maxAge, .expires, .forced].contains(record.lifetimeSource)
       if isBelated, matching(request, records, method).contains(where: { records[$0].status < 400 }) {
-        // Offline, the page is worth more than an error for which the origin has named no lifetime.
+        // Keep the stored response: offline, it is more useful than an error without an explicit lifetime.
         return ResponseOutcome(.network, ArchiveReason(.status, "\(response.status)"))
       }
       return keep(record, request, records)

@@ -59,7 +59,8 @@ extension ArchivePolicy {
   }
 
   /// Whether a request has a body that its key does not cover: requests with different bodies then share a key, so the
-  /// archive neither serves nor stores their responses. What is stored for a `POST` is a representation of its URL.
+  /// archive neither serves nor stores their responses. Exception: a stored response to `POST` is a representation of
+  /// its URL.
   static func hasUncoveredBody(_ request: CacheRequest, _ options: CacheOptions) -> Bool {
     request.hasBody && !options.isKeyedByBody && options.method(of: request) != .post
   }
@@ -75,7 +76,7 @@ extension ArchivePolicy {
     /// Whether stored responses require validation.
     var alwaysValidates = false
     var ruling: String?
-    /// The action if neither is possible.
+    /// The action if neither the network nor a stored response may be used.
     var refusal = CacheDecision.Action.unavailable
     var asksPastCaches = false
     /// Whether intermediate caches should validate too.
@@ -105,7 +106,8 @@ extension ArchivePolicy {
       if request.directives.isOnlyIfCached, mayLoad {
         mayLoad = false
         refusal = .gatewayTimeout
-        // Without an allowed stored response, the result is 504 as well.
+        // A request that also forbids stored responses gets 504: without the network, no stored response can be
+        // validated.
         if !mayAnswer { (mayAnswer, alwaysValidates) = (true, true) }
       }
     }

@@ -129,6 +129,6 @@ struct CacheOptions: Sendable {
   /// Applies `willStore` to a freshened head, so that a 304 does not restore fields that the app removed.
   var revise: (@Sendable (_ status: Int, _ fields: HTTPFields) -> Revision)?
 
-  /// The method to apply the rules for.
+  /// The method whose caching rules apply to the request.
   func method(of request: CacheRequest) -> CacheMethod { isKeyedByBody ? .get : request.method }
 }

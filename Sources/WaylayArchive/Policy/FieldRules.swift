@@ -20,7 +20,7 @@ enum FieldRules {
     // Keep fields that control caching, even if `Connection` or `no-cache` lists them: without them, the head would
     // have another meaning.
     dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
-    // Beside a coding of the transfer it says nothing (RFC 9112, section 6.3).
+    // With `Transfer-Encoding`, `Content-Length` has no meaning (RFC 9112, section 6.3).
     if fields.contains(.transferEncoding) { dropped.insert("content-length") }
     return without(dropped.union(perConnection), fields)
   }

@@ -46,7 +46,7 @@ struct NoVarySearch: Hashable, Sendable {
     guard !ordersKeys || excusesAll || !names.isEmpty else { return nil }
   }
 
-  /// A canonical text that is the same exactly for the queries that are equal.
+  /// A canonical form of a query: two queries have the same form exactly if `No-Vary-Search` makes them equal.
   func canonical(_ query: some StringProtocol) -> [UInt8] {
     var pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item -> (name: [UInt8], value: [UInt8]) in
       let name = item.prefix { $0 != FieldBytes.equals }

@@ -1,7 +1,6 @@
-/// The parts of a record, which are many and short: numbers of seven bits a byte, and texts and lists behind such
-/// numbers.
+/// The compact encoding of a record's parts: numbers as zigzag LEB128, texts and lists prefixed with their lengths.
 extension ByteSink {
-  /// Seven bits a byte, the lowest first; small numbers of either sign are short.
+  /// Appends a number as zigzag LEB128: seven bits per byte, lowest first; small numbers of either sign are short.
   mutating func putCompact(_ number: Int64) {
     var rest = UInt64(bitPattern: (number << 1) ^ (number >> 63))
     while rest >= 0x80 {
@@ -54,12 +53,13 @@ extension ByteSource {
 
   mutating func compactText() -> String? {
     guard let bytes = compactBytes() else { return nil }
-    // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
+    // `String(validating:as:)` needs macOS 15 and iOS 18. This initializer repairs invalid text, which then differs
+    // from the bytes.
     let text = String(decoding: bytes, as: UTF8.self)
     return text.utf8.elementsEqual(bytes) ? text : nil
   }
 
-  /// `nil` for what cannot be read, `.some(nil)` for what is not there.
+  /// Reads an optional value: `nil` if it is invalid, `.some(nil)` if it is absent.
   mutating func optional<Value>(_ read: (inout ByteSource) -> Value?) -> Value?? {
     switch number(UInt8.self) {
     case 0: .some(nil)
@@ -69,8 +69,8 @@ extension ByteSource {
   }
 
   mutating func list<Element>(_ read: (inout ByteSource) -> Element?) -> [Element]? {
-    // An element has at least one byte: no length makes more room than there are bytes. Header fields are limited to
-    // 2¹⁶ by their type.
+    // Each element has at least one byte: reject a damaged count before it reserves memory. The type of header fields
+    // limits them to 2¹⁶.
     guard let count = compactNumber(), count >= 0, count <= Int64(remaining), count < Int64(UInt16.max) else {
       return nil
     }

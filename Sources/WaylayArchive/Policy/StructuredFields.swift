@@ -77,12 +77,13 @@ enum StructuredFields {
 enum CacheGroups {
   /// Marks tags of groups; an app's tags never begin with it.
   private static let mark: Character = "\u{0}"
-  /// More than the required minimum of 32; further groups are ignored.
+  /// The maximum number of groups, of which at least 32 are required; further ones are ignored.
   private static let most = 128
 
   static func isGroup(_ tag: String) -> Bool { tag.first == mark }
 
-  /// The groups of a response, or, with the other field, the groups that it invalidates.
+  /// The groups that a field names: by default those of a response, with `Cache-Group-Invalidation` those to
+  /// invalidate.
   static func tags(
     _ fields: HTTPFields, _ name: HTTPField.Name = StructuredFields.cacheGroups, of url: URL
   ) -> Set<String> {

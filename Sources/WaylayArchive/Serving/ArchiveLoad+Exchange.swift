@@ -254,7 +254,7 @@ extension ArchiveLoad {
   ) async throws -> InterceptedResponse {
     var chosen = exchange.stored[reply.index]
     if let record = outcome.replyRecord { chosen.record = record }
-    // Removed after it is read, if the origin now forbids storing it.
+    // Remove the entry after reading it, if the origin now forbids storing it.
     defer { store.remove(exchange.entries(outcome.removals).map(\.id)) }
     // Followers serve the same stale response without another request to a failing origin.
     exchange.flight?.settle(reply.isStale ? .originFailed : .stored)
@@ -281,8 +281,8 @@ extension ArchiveLoad {
     }
   }
 
-  /// Reads a response of the origin to its end, and reports whether it differs from the stored one, where that answers
-  /// a whole GET request.
+  /// Reads a response of the origin to its end, and reports whether it differs from the stored one, if that is the
+  /// complete response to a `GET`.
   func check(
     _ decision: CacheDecision, _ stored: [Stored], _ receive: () async throws -> InterceptedResponse
   ) async {
@@ -310,7 +310,7 @@ extension ArchiveLoad {
 }
 
 extension MessageBody {
-  /// Whether another body has the same bytes. Reads all of this one.
+  /// Returns whether another body has the same bytes. Reads this body to its end.
   func equals(_ other: MessageBody) async throws -> Bool {
     var others = other.makeAsyncIterator()
     var (rest, isEqual) = (Data(), true)

@@ -324,7 +324,7 @@ final class LoadOutcome: Sendable {
   @TaskLocal static var current: LoadOutcome?
 
   let engine: ArchiveEngine
-  /// The store's moment when the request was decided.
+  /// ``ArchiveStore/moment`` when the load decided to send the request.
   let decided: Int64
   private let state = Locked<Kind?>(nil)
 

@@ -14,7 +14,7 @@ struct ArchiveLoad: Sendable {
   var place: RequestKey
   /// The request's body, if it is part of the key.
   let body: Data?
-  /// The store's moment when the load was decided, before the first lookup; it goes along with all that follows.
+  /// ``ArchiveStore/moment`` before the first lookup of the load.
   private(set) var decided: Int64 = 0
   /// Whether the load runs in the background, after its response was served.
   var isInBackground = false
@@ -97,7 +97,7 @@ struct ArchiveLoad: Sendable {
     return load
   }
 
-  /// A copy of the load that is decided now, or was with the archive's own request.
+  /// A copy of the load that records the current ``ArchiveStore/moment``, or the one of the archive's own request.
   var decidedNow: ArchiveLoad {
     var load = self
     load.decided = outcome?.decided ?? store.moment
@@ -138,7 +138,7 @@ struct ArchiveLoad: Sendable {
     return SearchVariances.decoded(try await store.entries(for: key))
   }
 
-  /// Whether an entry's `No-Vary-Search` still matches its key: the origin may have changed it since.
+  /// Whether the entry still has the `No-Vary-Search` value of its key: the origin may have changed the value since.
   private func says(_ variance: NoVarySearch, _ entry: StoredEntry) -> Bool {
     engine.records.record(of: entry).flatMap { NoVarySearch($0.fields) } == variance
   }

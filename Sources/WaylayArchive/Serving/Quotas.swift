@@ -56,7 +56,7 @@ final class Quotas: Sendable {
     }
   }
 
-  /// Counts a part, and removes its oldest entries beyond the limit.
+  /// Measures a part of the archive, and removes its oldest entries until it is within its quota.
   private func trim(_ index: Int, _ store: any ArchiveStore, _ reporter: ArchiveReporter) async {
     let quota = quotas[index]
     var goesOn = true

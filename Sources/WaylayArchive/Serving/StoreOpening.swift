@@ -47,7 +47,7 @@ final class StoreOpening: Sendable {
       guard !state.isOpening, !state.isReleased else { return false }
       switch state.outcome {
       case nil: break
-      case .failure(let error)?: guard now &- state.begun >= Self.pause, error.mayPass else { return false }
+      case .failure(let error)?: guard now &- state.begun >= Self.pause, error.isTemporary else { return false }
       case .success(let store)?:
         guard now &- state.begun >= Self.pause, !store.isUsable else { return false }
         // The directory was removed, along with its entries.
@@ -138,8 +138,8 @@ extension ArchiveStore {
 }
 
 extension Error {
-  /// Whether opening may succeed later without any change in this process.
-  fileprivate var mayPass: Bool {
+  /// Whether the failure is temporary: opening may succeed later without any change in this process.
+  fileprivate var isTemporary: Bool {
     guard let code = (self as? ArchiveError)?.code else { return true }
     return ![.wrongKey, .invalidKey, .foreignFormat, .unavailable].contains(code)
   }
@@ -171,7 +171,7 @@ enum SharedStores {
     }
   }
 
-  /// The open store of a directory, by any path; not one of a parent process.
+  /// The store that is already open for a directory, even by another path; `nil` after `fork()`.
   private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
     let identity = try? FileSystem(options.system).status(of: path, followingLinks: true)?.identity
     guard let identity else { return nil }

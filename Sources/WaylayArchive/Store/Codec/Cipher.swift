@@ -1,9 +1,9 @@
-// Encryption is swift-crypto's, which on Linux compiles BoringSSL: without the trait `Cryptography` there is neither.
+// Encryption uses swift-crypto, which compiles BoringSSL on Linux. Without the trait `Cryptography`, both are left out.
 #if Cryptography
   public import Crypto
   import Foundation
 
-  /// What an app encrypts an archive with. Requires the trait `Cryptography` of this package.
+  /// The key with which an app encrypts an archive. Requires the trait `Cryptography` of this package.
   public typealias EncryptionKey = SymmetricKey
 
   extension EncryptionKey {
@@ -53,8 +53,8 @@
 #else
   import Foundation
 
-  /// What an app encrypts an archive with: there is none, because the trait `Cryptography` of this package is not
-  /// enabled. A type without values would have the compiler warn of code that never runs.
+  /// The key with which an app encrypts an archive. No key can be made, because the trait `Cryptography` of this
+  /// package is not enabled. An enum without cases would make the compiler warn about unreachable code.
   public struct EncryptionKey: Sendable {
     func longEnough() throws(ArchiveError) -> EncryptionKey { self }
   }
@@ -67,7 +67,7 @@
     ) -> ArchiveCache.Storage { .memory }
   }
 
-  /// Never made, because there is no key.
+  /// Never created, because there is no key.
   struct Cipher: Sendable {
     static let overhead = 0
 
@@ -85,27 +85,29 @@ extension ArchiveStore {
   /// Returns a digest under the store's secret key (HMAC, RFC 2104, with SHA-256), which identifies a value without
   /// storing it.
   package func digest(_ bytes: [UInt8]) -> [UInt8] {
-    // At most a block of SHA-256.
+    // HMAC requires a key of at most one block of SHA-256.
     let key = secretBytes + [UInt8](repeating: 0, count: max(0, 64 - secretBytes.count))
     return sha256(key.map { $0 ^ 0x5C } + sha256(key.map { $0 ^ 0x36 } + bytes))
   }
 
-  /// The digest that entries are found by. Of SHA-256 behind the key, eight bytes are no state to continue from, and
-  /// take half the time of HMAC.
+  /// The keyed digest that finds an entry. HMAC, which takes twice the time, is unnecessary: eight of the 32 bytes of
+  /// SHA-256 are too few for a length extension attack.
   func mark(_ bytes: some Sequence<UInt8>) -> UInt64 { sha256(secretBytes + bytes).withUnsafeBytes { $0.word(at: 0) } }
 
-  /// The mark of a key and its partition. The byte between them is none of UTF-8: no two pairs have the same bytes.
+  /// The digest of a key and its partition. The byte between them does not occur in UTF-8, so different pairs never
+  /// have the same bytes.
   func digest(of key: ArchiveKey) -> UInt64 { mark(key.partition.bytes + [0xFF] + key.bytes) }
 
-  /// Where the last removal of a path, a host or a partition is noted: one of 65 536 places, which others share.
+  /// The row of `total` that records the last removal of a path, a host or a partition: one of 65 536 rows, chosen by
+  /// hash, so that several of them may share one.
   private func slot(_ bytes: some Sequence<UInt8>) -> Int64 { Int64(mark(bytes) & 0xFFFF) + 3 }
 
-  /// Where removals of an entry are noted.
+  /// The rows of `total` that record removals of an entry.
   func slots(of entry: StoredEntry) -> [Int64] {
     [2, slot(entry.key.path), slot(entry.details.host.utf8), slot(entry.key.partition.bytes)]
   }
 
-  /// Where a removal by a filter is noted; 2 if its entries have none of these in common.
+  /// The row of `total` that records a removal by a filter; 2 if its entries share neither path, host nor partition.
   func slot(of filter: EntryFilter) -> Int64 { filter.parts.lazy.compactMap(\.subject).first.map { slot($0) } ?? 2 }
 }
 

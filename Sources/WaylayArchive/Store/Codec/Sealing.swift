@@ -122,7 +122,7 @@ struct HeadBlock: Hashable, Sendable {
 }
 
 extension HeadBlock {
-  /// Reads what ``encoded()`` wrote; `nil` for anything else.
+  /// Decodes a block from ``encoded()``; `nil` if the bytes are invalid.
   init?(decoding bytes: ArraySlice<UInt8>) {
     var source = ByteSource(bytes)
     guard source.number(UInt8.self) == Self.version,

@@ -21,7 +21,7 @@ final class Connections: Sendable {
         PRAGMA cell_size_check=ON; PRAGMA secure_delete=ON; PRAGMA synchronous=NORMAL; PRAGMA fullfsync=ON; \
         PRAGMA checkpoint_fullfsync=ON
         """)
-      // Now that it has opened the log, also by its path.
+      // SQLite opens the log by path: check that the path still leads to this index.
       guard try directory.found?.identity == index else { throw SystemError("open", code: ENOENT) }
       return database
     }

@@ -40,10 +40,10 @@ struct Identity: Sendable {
 
   var encoded: [UInt8] { Self.mark.encoded(payload) }
 
-  /// The encoded identity, which an exported file has, too.
+  /// The encoded identity, as in the index and in exported files.
   var payload: [UInt8] { salt + difference + [isEncrypted ? 1 : 0] + fingerprint }
 
-  /// Reads the identity of an index; `nil` for anything else.
+  /// Decodes the identity of an index; `nil` if it is invalid.
   init?(decoding bytes: [UInt8]) {
     guard let payload = try? Self.mark.payload(of: bytes) else { return nil }
     self.init(payload)

@@ -71,7 +71,7 @@ struct IndexOpening {
     (self.identity, sealing) = (identity, try identity.sealing(key, directory: directory.path))
     seen = try DiskStore.Change.Seen(watch)
     if let writer = connections.writer { number = try Self.begin(writer) }
-    // A log that a writer has made since ends a store without locks.
+    // Remember the files: a store without locks must end as soon as a writer creates a log.
     place = (try directory.identity, status, mode == .immutable ? parts : try directory.parts)
     // A check for changes must not wait.
     watch.setPatience(0)

@@ -18,7 +18,7 @@ struct Scrub {
     let start = ContinuousClock.now
     repeat {
       guard try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) else {
-        // SQLite does not wait for a checkpoint of another connection.
+        // Retry: SQLite does not wait for another connection's checkpoint.
         usleep(1000)
         continue
       }
@@ -31,13 +31,13 @@ struct Scrub {
         // Another process may have written since the checkpoint.
         guard log.pointee.pMethods.pointee.xFileSize(log, &size) == SQLITE_OK, size == 0 else { return false }
         let isSame = try database.number("PRAGMA data_version") == version
-        // All pages under the lock only where changes do not end.
+        // If other processes keep changing the index, examine all pages while holding the lock.
         guard isSame || ContinuousClock.now - start > Self.patience / 2 else { return false }
         _ = try gaps(of: isSame ? noted : nil, zeroing: true)
         try database.run("UPDATE total SET clock=clock+1, removed=0 WHERE id=1")
         return true
       }
-      // Until the log is synced, a loss of power may bring it back.
+      // Sync the log: until then, a power failure may restore the remains.
       if isDone { return try database.synchronize() }
     } while ContinuousClock.now - start < Self.patience
     throw ArchiveError(

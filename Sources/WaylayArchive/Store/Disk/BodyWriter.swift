@@ -57,11 +57,8 @@ final class BodyWriter: EntryWriter {
   private let moment: Int64
   private let state: Locked<State>
 
-  /// - Parameters:
-  ///   - moment: When it was decided.
-  ///   - known: The entry that it appends to.
-  ///   - file: Its body, where that is in a file.
-  ///   - body: Its body, where that is in its row.
+  /// - Parameters: - moment: ``ArchiveStore/moment`` when the entry was decided. - known: The entry that it appends to.
+  ///   - file: The file of the entry's body, if it has one. - body: The entry's body, if it is in its row.
   init(
     _ store: DiskStore, _ key: ArchiveKey, since moment: Int64, known: StoredEntry? = nil, file: File? = nil,
     body: Data = Data()
@@ -130,7 +127,7 @@ final class BodyWriter: EntryWriter {
   private func write(leaving most: Int) async throws {
     do {
       try await store.bodies.pool.perform { [self] in
-        // A store that has ended has released the lock of the file.
+        // A closed store has released the lock of the file.
         try store.checkLife()
         var hasMadeRoom = false
         while let chunk = try state.withLock({ try $0.next(leaving: most) }) {

@@ -59,7 +59,7 @@ extension DiskStore {
       return row
     }
 
-    /// Records a removal, so that no entry decided before it is added after it.
+    /// Records a removal by a filter: entries decided earlier are then rejected.
     func note(_ filter: EntryFilter) throws {
       let sql = "INSERT OR REPLACE INTO total(id, clock) SELECT ?, max(clock+1, ?) FROM total WHERE id=1"
       try database.run(sql, [.number(store.slot(of: filter)), .number(now)])
@@ -67,10 +67,9 @@ extension DiskStore {
 
     /// Adds an entry, or replaces its former state.
     ///
-    /// - Parameters:
-    ///   - length: The length of its body in the index; `nil` for a new entry.
-    ///   - moment: The last change before the entry was decided.
-    /// - Returns: Whether the index had the entry in this state, and no removal has come since.
+    /// - Parameters: - length: The length of its body in the index; `nil` for a new entry. - moment:
+    ///   ``ArchiveStore/moment`` when the entry was decided.
+    /// - Returns: Whether the entry was written: the index had it with this length, and no removal came since.
     func enter(_ record: EntryRecord, _ entry: StoredEntry, from length: Int64?, since moment: Int64) throws -> Bool {
       let removed = try database.number(
         "SELECT max(clock) FROM total WHERE id IN (?, ?, ?, ?)", store.slots(of: entry).map { .number($0) })

@@ -8,8 +8,8 @@ extension DiskStore {
 
   // MARK: Removing
 
-  /// Removes the entries that match a filter. When it returns, no process finds them any more; after the next
-  /// ``flush()``, no byte of them is in the files.
+  /// Removes the entries that match a filter. When it returns, no process finds them any more; the next ``flush()``
+  /// erases their bytes from the files.
   @discardableResult
   package func removeAll(_ filter: EntryFilter) async throws -> Int {
     try check()
@@ -46,7 +46,7 @@ extension DiskStore {
 
   // MARK: Flushing
 
-  /// Waits until everything stored so far survives a power failure, and no byte is left of removed entries.
+  /// Waits until everything stored so far survives a power failure, and the bytes of removed entries are erased.
   package func flush() async throws {
     guard !isReadOnly else { return }
     try await onQueue("what was stored") { [self] database, _ in
@@ -82,7 +82,7 @@ extension DiskStore {
     if let failure = state.withLock({ $0.failure.take() }) { throw failure }
   }
 
-  /// Syncs some bodies; after a failure, the next flush writes them again.
+  /// Syncs bodies; if that fails, the next flush writes them again.
   func noting(_ numbers: Set<UInt64>, _ sync: () throws -> Void) throws {
     do { try sync() } catch {
       state.withLock { state in
@@ -116,7 +116,7 @@ extension DiskStore {
 
   /// Copies a long write-ahead log into the database. The bodies of its rows are synced first, then the copy.
   ///
-  /// - Throws: An error if a reader prevents that the log becomes shorter.
+  /// - Throws: An error if a reader keeps the log from being truncated.
   func shortenLog(_ database: Database) throws {
     guard database.loggedPages > state.withLock({ max(16, $0.reserve >> 12) }) else { return }
     let isTooLong = database.loggedPages > Self.tooLongLog
@@ -133,7 +133,7 @@ extension DiskStore {
     state.withLock { $0.reserve = size ?? 0 }
   }
 
-  /// Makes room for a body; not to be called on the queue.
+  /// Makes room on the volume for a body; must not be called on the queue.
   func makeRoomOnVolume(forFile: Bool) {
     queue.sync { if isOpen, let writer = connections.writer { makeRoomOnVolume(writer, forFile: forFile) } }
   }
@@ -141,7 +141,7 @@ extension DiskStore {
   /// Evicts a tenth of the entries, least recently used first, on a full volume. Eviction needs space as well: removing
   /// the reserve makes room for the log and for the first small eviction, whose space is enough for larger ones.
   ///
-  /// - Parameter forFile: Whether a file could not be created, for which only the removal of another one makes room.
+  /// - Parameter forFile: Whether the volume is out of inodes: then only removing another file makes room.
   func makeRoomOnVolume(_ database: Database, forFile: Bool = false) {
     options.logger.warning("the volume of the archive in \(path) is full: entries are evicted")
     try? directory.remove(StoreDirectory.reserve)

@@ -56,7 +56,7 @@ extension DiskStore {
     for entry in entries { state.hits[entry.id.number, default: 0] += 1 }
   }
 
-  /// Reads the entries of a digest, with small bodies; drops damaged entries.
+  /// Reads the entries whose key has a digest, with small bodies; removes damaged entries.
   ///
   /// - Returns: The entries, and whether all could be read.
   private func read(_ digest: UInt64, _ key: ArchiveKey) throws -> ([StoredEntry], isWhole: Bool) {
@@ -189,7 +189,7 @@ extension DiskStore {
   package func findings() async throws -> [String] {
     let isInUse = connections.mode != .immutable
     var left: Set<UInt64>?
-    // Twice in an archive in use: the file of a replaced entry goes right after its row.
+    // Check twice if the archive is in use: a writer deletes the file of a replaced entry shortly after its row.
     for delay in isInUse ? [0, 1] : [0] where left?.isEmpty != true {
       try await Task.sleep(for: .seconds(delay))
       let found = try await bodies.pool.perform { [self] in
@@ -202,7 +202,7 @@ extension DiskStore {
     return try await bodies.pool.perform { [self, left] in
       var findings = (left ?? []).sorted().map { "the file \(directory.name(of: $0)) belongs to no entry" }
       try reading { database in
-        // One long read, which would let the log of a writer grow: 64 MiB take some 50 ms.
+        // Skip a large index in use: one long read keeps a writer from truncating its log (64 MiB take some 50 ms).
         if isInUse, try database.number("PRAGMA page_count") ?? 0 > 16_384 { return }
         try database.run("PRAGMA quick_check(20)") { row in
           if row.text(0) != "ok" { findings.append("the index is damaged: \(row.text(0))") }

@@ -31,7 +31,7 @@ extension DiskStore {
     let entry = StoredEntry(
       id: record.id, key: draft.key, head: draft.head, details: draft.details, storedBytes: record.cost,
       contents: contents ?? MemoryBody(data: body))
-    // Before the row gets the new length: otherwise a loss of power could also destroy the part that was flushed.
+    // Sync the flushed part before the row gets the new length: otherwise a power failure could destroy it as well.
     if let file, known != nil {
       do {
         try await bodies.pool.perform { [self] in try noting([file.number]) { try files.synchronize(file.descriptor) } }
@@ -105,8 +105,8 @@ extension DiskStore {
     return BodyWriter(self, key, since: moment)
   }
 
-  /// Returns a writer that appends to a stored body; `nil` if another one is doing so, or if the body is now longer
-  /// than `entry` says.
+  /// Returns a writer that appends to a stored body; `nil` if another writer is appending, or if the stored body is
+  /// longer than that of `entry`.
   package func resumeWriting(_ entry: StoredEntry, since moment: Int64) async throws -> (any EntryWriter)? {
     try check()
     guard state.withLock({ $0.resumed.insert(entry.id.number).inserted }) else { return nil }
@@ -119,7 +119,7 @@ extension DiskStore {
         return BodyWriter(self, now.key, since: moment, known: now, body: now.contents.inMemory ?? Data())
       }
       guard let descriptor = try directory.openBodyForWriting(body.number) else { return nil }
-      // The former holder of the lock may have made it longer.
+      // The previous holder of the lock may have appended to it.
       guard let again = try load(entry.id), again.bodyLength == entry.bodyLength else { return nil }
       locked.withLock { $0[body.number] = descriptor }
       let file = BodyWriter.File(body.number, descriptor, chunks: body.chunks)
@@ -194,7 +194,7 @@ extension DiskStore {
         for job in jobs { job.ended(.failure(error)) }
       }
     } while left > 0
-    // At once: until then, the volume has both bodies.
+    // Sync now: until then, the old and the new body both take space.
     if state.withLock({ !$0.replaced.isEmpty }) { try? writing("bodies") { database, _ in try synchronize(database) } }
   }
 
@@ -289,11 +289,11 @@ extension DiskStore {
       state.replaced += change.replaced
       state.owed.removeFirst(owed.count)
       state.end(jobs, upTo: options.memory, isFailure: false)
-      // Another thread may have seen a later change before these entries were kept in memory.
+      // Drop the entries in memory: another thread may have adopted a later change before they were added.
       if seen.clock > state.clock { (state.clock, state.stored) = (seen.clock, seen.totals) } else { state.forget() }
     }
     for number in change.files {
-      // The next sync repeats a failed removal, and throws.
+      // If the removal fails, the next sync repeats it and throws.
       do { try directory.removeBody(number) } catch { state.withLock { $0.replaced.append(number) } }
     }
     report(change.events)

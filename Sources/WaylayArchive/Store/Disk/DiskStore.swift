@@ -1,15 +1,16 @@
 import Foundation
 
-/// A store in a directory, whose contents survive the end of the process, even if it is killed, and which several
-/// processes share.
+/// A store in a directory. Its contents survive the end of the process, even if it is killed, and several processes can
+/// share it.
 ///
 /// ```swift
 /// let store = try DiskStore(at: directory, options: .init(limits: StoreLimits(bytes: 1 << 30)))
 /// ```
 ///
-/// An index in SQLite has an entry's head, and its body where that is small; a larger body is a file that only grows. One
-/// queue writes, all that waits in one transaction; reads are short. Entries in memory are given out after a look whether
-/// another process has written. Only the owner can access the directory and its files (0700, 0600).
+/// An SQLite index holds the heads and the small bodies of entries; each larger body is a file that is only appended
+/// to. One queue writes, with all pending changes in one transaction; reads are short. An entry in memory is returned
+/// only after a check that no other process has written. Only the owner can access the directory and its files (0700,
+/// 0600).
 ///
 /// Do not use it on a network file system, where locks are unreliable.
 package final class DiskStore: ArchiveStore {
@@ -28,7 +29,7 @@ package final class DiskStore: ArchiveStore {
   let locked = Locked<[UInt64: FileDescriptor]>([:])
   /// The connection that writes is used on this queue only.
   let queue = DispatchQueue(label: "waylay.archive.writer")
-  /// The key of its digests.
+  /// The key of the archive's digests.
   package let secretBytes: [UInt8]
   private let watch: Locked<Watch>
   private let suspension = Locked<Suspension?>(nil)
@@ -40,7 +41,7 @@ package final class DiskStore: ArchiveStore {
 
   /// Opens the archive in a directory, or creates one if there is none.
   ///
-  /// - Parameter secret: The key of the digests of a new archive; `nil` for a new one.
+  /// - Parameter secret: The key for the digests of a new archive; `nil` generates one.
   /// - Throws: ``ArchiveError`` with `ArchiveError.unavailable`, `.directoryUnusable`, `.foreignFormat`, `.wrongKey` or
   ///   `.invalidKey`, with the directory unchanged; errors of the encryption key's closure.
   package init(at directory: URL, options: Options = Options(), secret: [UInt8]? = nil) throws {
@@ -55,7 +56,7 @@ package final class DiskStore: ArchiveStore {
       options.logger.warning("\(damage)")
       state.withLock { $0.unheard = StoreEvent(kind: .damaged, reason: damage) }
     }
-    // The next load opens it again.
+    // The next load opens the store again.
     suspension.withLock { $0 = Suspension { [weak self] in self?.leave(as: .lost) } }
     if !isReadOnly { queue.async { [weak self] in self?.clearAway() } }
   }
@@ -110,7 +111,7 @@ package final class DiskStore: ArchiveStore {
   }
 
   package var moment: Int64 {
-    // Removals by other processes are earlier.
+    // Include removals by other processes, so that they count as earlier than this moment.
     _ = look()
     return state.withLock { $0.clock }
   }
@@ -129,7 +130,7 @@ extension DiskStore {
   package struct Options: Sendable {
     /// The limits of the store.
     package var limits: StoreLimits
-    /// The number of entry bytes to keep in memory as well, for answers without waiting. Pending writes are not
+    /// The number of entry bytes to keep in memory as well, for responses without waiting. Pending writes are not
     /// included.
     package var memory: Int
     /// Whether to compress textual bodies (zlib) before they are written.
@@ -196,7 +197,7 @@ extension DiskStore {
       let header = watch.database.logHeader
       if let header, header.elementsEqual(watch.header) { return (true, isDue) }
       do {
-        // Before the row is read, so that the next check detects a change between the two.
+        // Read the header before the row, so that the next check detects a change between the two.
         let seen = header.map(Array.init) ?? []
         adopt(try Change.Seen(watch.database))
         watch.header = seen
@@ -229,7 +230,7 @@ extension DiskStore {
       else { return end(as: .lost, "its files are gone, were replaced, or are written without their locks") }
       return state.withLock { $0.life == .lost }
     } catch {
-      // Unknown: the system call failed.
+      // The system call failed, so the state is unknown.
       return false
     }
   }

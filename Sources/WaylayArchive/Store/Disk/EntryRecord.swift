@@ -76,8 +76,8 @@ extension DiskStore {
   private func seed(_ id: EntryID) -> UInt64 { Checksum.seed(Sealing.Context.head(id.number).seed, identity.seed) }
 
   /// Whether to compress a body: its first bytes must be text in UTF-8 or an extension of ASCII, without control
-  /// characters except white space and escape. The media type of a draft comes too late for a body that is written in
-  /// pieces.
+  /// characters except white space and escape. The media type cannot decide: it arrives with the draft, after the
+  /// pieces of the body.
   func compresses(_ data: Data) -> Bool {
     options.compressesText && data.prefix(1024).allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }

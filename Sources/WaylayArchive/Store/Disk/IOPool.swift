@@ -7,7 +7,7 @@ final class IOPool: Sendable {
 
   init(lanes count: Int = 4) { lanes = (0..<count).map { DispatchQueue(label: "waylay.archive.io-\($0)") } }
 
-  /// Runs work on the next thread.
+  /// Runs work on one of the threads, in turn.
   func run(_ work: @escaping @Sendable () -> Void) {
     let lane = last.withLock { last in
       last = (last + 1) % lanes.count

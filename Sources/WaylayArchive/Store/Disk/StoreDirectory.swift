@@ -3,7 +3,7 @@ import Foundation
 /// The directory of an archive: the file of its index, which SQLite alone opens, and the files of its larger bodies.
 struct StoreDirectory: Sendable {
   static let index = "index.sqlite"
-  /// The beginning of the names of an index without all its tables.
+  /// The prefix of the names of unfinished indexes, which lack some of their tables.
   private static let unfinished = ".index-"
   /// An index that was damaged, put aside.
   static let damaged = "index.damaged"
@@ -59,12 +59,13 @@ struct StoreDirectory: Sendable {
     get throws { try (Self.companions.prefix(2) + [Self.bodies]).map { try status(of: $0)?.identity } }
   }
 
-  /// A file in the directory, by default the index.
+  /// The status of a file in the directory, by default the index.
   func status(of name: String = Self.index) throws(SystemError) -> FileStatus? {
     try files.status(of: name, in: directory)
   }
 
-  /// The file at the path of the index, which is in another directory if this one was moved.
+  /// The status of the file at the index's path. It is another file if the directory was moved and a new one took its
+  /// place.
   var found: FileStatus? { get throws { try files.status(of: indexPath) } }
 
   /// - Throws: `ArchiveError.foreignFormat` for a directory with other files.
@@ -80,7 +81,7 @@ struct StoreDirectory: Sendable {
         : "\(path) contains something other than an archive: use an empty directory. Nothing was changed.")
   }
 
-  /// Locks the directory while an index is created or put aside; until the result is released.
+  /// Locks the directory while an index is created or put aside. Releasing the result unlocks it.
   func locked() throws -> FileDescriptor {
     let lock = try files.open(".", in: directory, for: .directory)
     try files.lock(lock, isWaiting: true)
@@ -89,10 +90,10 @@ struct StoreDirectory: Sendable {
 
   /// Creates the index for its owner alone; SQLite gives its companions the same permissions.
   ///
-  /// It gets its name when it has its tables: SQLite finds companions by path, and if the directory is moved meanwhile,
-  /// the next archive at its path has companions of the same names.
+  /// The file is renamed to its final name after its tables exist: SQLite finds the companions by path, and if the
+  /// directory is moved meanwhile, the next archive at this path has companions of the same names.
   ///
-  /// - Parameter fill: Makes the tables of an empty file at a path.
+  /// - Parameter fill: Creates the tables in the empty file at a path.
   func makeIndex(_ fill: (_ path: String) throws -> Void) throws {
     for name in try files.names(in: directory) where name.hasPrefix(Self.unfinished) || Self.companions.contains(name) {
       try files.remove(name, in: directory)
@@ -188,10 +189,10 @@ struct StoreDirectory: Sendable {
     for one in [directory, try folder()] { try files.synchronize(one, isDirectory: true) }
   }
 
-  /// Writes the bytes of a body again: after a failed sync, the system takes its pages for written.
+  /// Writes the bytes of a body again: after a failed sync, the system may consider its pages clean.
   func rewrite(_ number: UInt64) throws {
     try ifThere {
-      // Without the lock: a writer that holds it only appends.
+      // Do not lock the file: a writer that holds the lock only appends.
       let file = try files.open(Self.name(number), in: folder(), for: .writing)
       var offset: Int64 = 0
       while true {

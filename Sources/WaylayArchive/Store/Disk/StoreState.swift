@@ -2,15 +2,15 @@ extension DiskStore {
   /// A pending change.
   struct Job: Sendable {
     var change: @Sendable (Change) throws -> Void = { _ in }
-    /// The bytes that it adds to the log.
+    /// The bytes that the job adds to the log.
     var bytes = 0
     /// The change of the totals, counted in ``State/waiting`` until it is written.
     var totals = Totals()
     /// The entry that is held in memory until the change is written.
     var held: EntryID?
-    /// The entries that it has hidden: if it fails, the next transaction deletes them.
+    /// The entries that the job has hidden: if it fails, the next transaction deletes them.
     var removing: [EntryID] = []
-    /// Called without a lock.
+    /// The completion handler, called without a lock.
     var ended: @Sendable (Result<Void, any Error>) -> Void = { _ in }
   }
 
@@ -18,7 +18,7 @@ extension DiskStore {
   struct State: Sendable {
     enum Life { case open, closed, lost }
 
-    /// Leaves `open` once and for good; after that, nothing is found or stored.
+    /// Changes from `open` only once; after that, the store finds and stores nothing.
     var life = Life.open
     var limits: StoreLimits
     /// The last number assigned to an entry; numbers are never reused. The upper half is the number of the opening.
@@ -32,8 +32,8 @@ extension DiskStore {
     /// The bytes of writers that are in no job and no entry.
     var reserved: Int64 = 0
 
-    /// The entries in memory, in the state that the index will have after all jobs: without new ones before their
-    /// commit, and without those that `latest` has as removed.
+    /// The entries in memory, in the state that the index will have after all pending jobs, but without entries that
+    /// are not committed yet, and without those removed according to `latest`.
     var tier = MemoryTier()
     /// Counts changes: a read discards its result if it differs before and after.
     var changes: UInt64 = 0
@@ -53,15 +53,15 @@ extension DiskStore {
     var dirty: Set<UInt64> = []
     /// Whether another process may have written bodies since the last sync.
     var hasOthers = true
-    /// Whether a sync has failed since: the system may take the pages of `dirty` for written.
+    /// Whether a sync has failed: the system may consider the pages of `dirty` clean.
     var isSyncInDoubt = false
     /// The files to remove after the next sync: those of replaced bodies, and those whose removal failed.
     var replaced: [UInt64] = []
 
     /// Whether an eviction has not reached its target: one transaction deletes only a part.
     var isEvicting = false
-    /// The size of the reserve. The log has at most as many bytes that are not in the database, so that the reserve
-    /// makes room for its copy.
+    /// The size of the reserve file. It limits the bytes of the log that are not yet in the database, so that removing
+    /// the reserve makes room for a checkpoint.
     var reserve = 0
 
     var observers: [@Sendable (StoreEvent) -> Void] = []
@@ -89,7 +89,7 @@ extension DiskStore {
     mutating func remove(_ id: EntryID) { lengths[id.number] = Self.removed }
     mutating func grow(_ id: EntryID, to length: Int64) { lengths[id.number] = length }
 
-    /// Drops all if they are many; only while every removal has been written.
+    /// Drops everything if the list is long. Call only if every removal has been written.
     mutating func trim() { if lengths.count >= 8192 { lengths = [:] } }
   }
 }

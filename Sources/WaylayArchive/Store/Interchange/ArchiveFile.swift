@@ -7,7 +7,8 @@ enum ArchiveFile {
   static let longestFrame = 4 << 20
 
   enum Frame: UInt8 {
-    // The head block of an entry, the pieces of its body, the length of that, and at last the number of entries.
+    // The frames of an entry are its head block, the pieces of its body, and the body's length; the last frame of a
+    // file has the number of entries.
     case entry = 1, body, end, last
   }
 }
@@ -106,7 +107,7 @@ extension ArchiveStore {
   ) async throws -> Int {
     guard file.isFileURL else { throw ArchiveError.notAFile(file, "the file of an export") }
     let key: EncryptionKey? = try key?.longEnough()
-    // The heads are read one by one: they may exceed the memory.
+    // Read the heads one by one: all together may exceed the memory.
     let wanted = Locked<[(id: EntryID, key: ArchiveKey)]>([])
     try await visit(filter) { entry in
       wanted.withLock { $0.append((entry.id, entry.key)) }

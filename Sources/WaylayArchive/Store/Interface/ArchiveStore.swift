@@ -7,25 +7,22 @@ import Foundation
 /// All methods are thread-safe. The synchronous ones neither wait nor access a disk. Entries are immutable: a new head
 /// makes a new ``StoredEntry`` value with the same ``EntryID``, and values returned earlier stay readable.
 package protocol ArchiveStore: Sendable {
-  /// Returns what is known about a key without waiting: all its entries, none (`[]`) if that is certain, or `nil` if
-  /// the response needs the disk.
+  /// Returns the entries under a key without waiting: `[]` if there are none, `nil` if the lookup needs the disk.
   func cached(_ key: ArchiveKey) -> [StoredEntry]?
 
   /// Returns the entries under a key, oldest first. Unreadable entries are skipped, removed, and reported as an event.
   func entries(for key: ArchiveKey) async throws -> [StoredEntry]
 
-  /// The present moment, for ``makeWriter(for:length:since:)``. Later moments are greater, those of other stores on the
-  /// same data too.
+  /// The sequence number of the last change, for ``makeWriter(for:length:since:)``. It never decreases, and all stores
+  /// on the same data share it.
   var moment: Int64 { get }
 
   /// Starts an entry whose body follows.
   ///
-  /// - Parameters:
-  ///   - key: The entry's key.
-  ///   - length: The length of the body, if known: a body that is too long is rejected before anything is evicted for
-  ///     it.
-  ///   - moment: When storing the entry was decided. After a ``removeAll(_:)`` since then, by any store on the same data,
-  ///     the writer stores nothing, unless the filter is for another path, host or partition.
+  /// - Parameters: - key: The entry's key. - length: The length of the body, if known: a body that is too long is
+  ///   rejected before anything is evicted for it. - moment: The value of ``moment`` when the decision was made to
+  ///   store the entry. If any store on the same data has called ``removeAll(_:)`` since, the writer stores nothing,
+  ///   unless the filter is for another path, host or partition.
   /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.readOnly` or `ArchiveError.closed`.
   func makeWriter(for key: ArchiveKey, length: Int64?, since moment: Int64) throws -> any EntryWriter
 
@@ -58,7 +55,7 @@ package protocol ArchiveStore: Sendable {
   /// The current usage of the store.
   var usage: StoreUsage { get }
 
-  /// The limits of the store. You can set them at any time: what exceeds them is evicted in the background, and
+  /// The limits of the store. You can set them at any time: entries that exceed them are evicted in the background, and
   /// existing entries over the new limit for one entry stay until then.
   ///
   /// ```swift
@@ -67,10 +64,10 @@ package protocol ArchiveStore: Sendable {
   /// ```
   var limits: StoreLimits { get nonmutating set }
 
-  /// The archive's own secret key for ``digest(_:)``, of 32 bytes, which goes along when its entries go to another store.
+  /// The archive's own secret key for ``digest(_:)``, of 32 bytes. An export includes it.
   var secretBytes: [UInt8] { get }
 
-  /// Calls a closure for what the store does on its own. The closure runs on any thread and must not wait.
+  /// Sets a handler for evictions and damage. The handler runs on any thread and must not wait.
   func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void)
 
   /// Waits until everything stored so far survives a power failure, as far as the system can tell.
@@ -107,7 +104,7 @@ package protocol EntryWriter: AnyObject, Sendable {
   /// The number of body bytes so far.
   var length: Int64 { get }
 
-  /// Appends bytes. Waits for the disk now and then, so that few are in memory.
+  /// Appends bytes. Waits for the disk when necessary, so that memory stays bounded.
   ///
   /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.storeFull`, `ArchiveError.notWritten`
   ///   or, after the store has been closed, `ArchiveError.closed`; the writer has then aborted.
@@ -118,8 +115,8 @@ package protocol EntryWriter: AnyObject, Sendable {
   /// This also works after the commit and after an abort, as long as the writer is retained.
   func read(at offset: Int64, upTo limit: Int) async throws -> Data
 
-  /// Stores what has been written so far and continues: a lookup then finds the shorter body. For transfers that may be
-  /// interrupted.
+  /// Stores the bytes written so far as an entry, and continues: a lookup then finds the shorter body. For transfers
+  /// that may be interrupted.
   @discardableResult
   func checkpoint(_ draft: EntryDraft) async throws -> StoredEntry
 
@@ -127,18 +124,18 @@ package protocol EntryWriter: AnyObject, Sendable {
   @discardableResult
   func commit(_ draft: EntryDraft) async throws -> StoredEntry
 
-  /// Aborts writing. What a checkpoint stored stays.
+  /// Aborts writing. An entry stored by ``checkpoint(_:)`` stays.
   func abort()
 }
 
-/// Something that a store did on its own.
+/// An eviction or a removal that a store made without a call.
 package struct StoreEvent: Sendable {
   package var kind: Kind
-  /// The entry, if it had already become one.
+  /// The identifier, if the entry was already stored.
   package var id: EntryID?
   /// The entry's URL, as far as it may be revealed, if known.
   package var url: String?
-  /// The number of bytes concerned.
+  /// The number of bytes removed.
   package var bytes: Int64 = 0
   /// The human-readable reason.
   package var reason: String

@@ -11,7 +11,7 @@ public struct EntryFilter: Sendable {
   enum Part: Sendable {
     case partition(ArchivePartition)
     case key(ArchiveKey)
-    /// Entries of a URL, until it is known what that is under the archive's rules.
+    /// Entries of a URL; ``EntryFilter/resolved(_:)`` replaces it by the resource under the archive's key rules.
     case url(URL)
     /// Entries of a resource.
     case resource(Resource)
@@ -20,7 +20,8 @@ public struct EntryFilter: Sendable {
     case tags(Set<String>)
     case matching(@Sendable (StoredEntry) -> Bool)
 
-    /// What all of its entries have in common, where removals are noted by it.
+    /// The path, host or partition that all matching entries share, under which a removal is recorded; `nil` if there
+    /// is none.
     var subject: [UInt8]? {
       switch self {
       case .key(let key): Array(key.path)
@@ -36,7 +37,7 @@ public struct EntryFilter: Sendable {
       case .partition(let partition): entry.key.partition == partition
       case .key(let key): entry.key == key
       case .url(let url):
-        // Without the archive's rules, as the program `waylay` lists: what can be read of the URL.
+        // The program `waylay` lists archives without their key rules: compare the readable part of the URL.
         entry.details.url == KeyText(url).text || entry.details.url == url.redacted && url.redacted.hasSuffix("…")
       case .resource(let resource): resource.matches(entry)
       case .host(let host): entry.details.host == host
@@ -50,12 +51,12 @@ public struct EntryFilter: Sendable {
 
   init(_ parts: Part...) { self.parts = parts }
 
-  /// Whether partitions say it all, so that no entry has to be looked at.
+  /// Whether partitions are the only conditions, so that no entry has to be read.
   var isWhole: Bool { parts.allSatisfy { if case .partition = $0 { true } else { false } } }
 
   func matches(_ entry: StoredEntry) -> Bool { parts.allSatisfy { $0.matches(entry) } }
 
-  /// The same with the resources that URLs are.
+  /// The filter with its URLs replaced by their resources.
   func resolved(_ resource: (URL) -> Resource) -> EntryFilter {
     var filter = self
     filter.parts = parts.map { if case .url(let url) = $0 { .resource(resource(url)) } else { $0 } }
@@ -105,7 +106,7 @@ public struct EntryFilter: Sendable {
     EntryFilter(.matching { ArchivedResponse($0).map(predicate) ?? false })
   }
 
-  /// The entries that a closure accepts, whatever is in their heads.
+  /// The entries that a closure accepts, including those whose heads cannot be decoded.
   package static func entries(_ predicate: @escaping @Sendable (StoredEntry) -> Bool) -> EntryFilter {
     EntryFilter(.matching(predicate))
   }
@@ -129,7 +130,7 @@ public struct ArchivePartition: Hashable, Sendable, ExpressibleByStringLiteral, 
   /// The bytes of the name.
   public let bytes: [UInt8]
 
-  /// The partition for everybody without a partition of their own.
+  /// The partition of requests without a partition of their own.
   public static let shared = ArchivePartition("")
 
   /// Makes a partition with the given name.
@@ -158,11 +159,9 @@ public struct StoreLimits: Hashable, Sendable {
 
   /// Makes limits.
   ///
-  /// - Parameters:
-  ///   - bytes: The maximum number of bytes of all entries.
-  ///   - count: The maximum number of entries.
-  ///   - entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default.
-  ///   - evictionTarget: What remains after an eviction, as a fraction of the limit, from 0 to 1.
+  /// - Parameters: - bytes: The maximum number of bytes of all entries. - count: The maximum number of entries. -
+  ///   entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default. - evictionTarget: The
+  ///   level at which an eviction stops, as a fraction of the limit, from 0 to 1.
   public init(bytes: Int64 = 512 << 20, count: Int = 1_000_000, entryBytes: Int64? = nil, evictionTarget: Double = 0.9)
   {
     self.bytes = max(bytes, 0)

@@ -13,7 +13,7 @@ package struct StoredEntry: Sendable, Identifiable {
   package let id: EntryID
   /// The key of the entry.
   package let key: ArchiveKey
-  /// The data its owner stored with it.
+  /// The data that the archive stored with it.
   package var head: [UInt8]
   /// The listed properties of the entry.
   package var details: EntryDetails
@@ -27,13 +27,12 @@ package struct StoredEntry: Sendable, Identifiable {
   /// The number of bytes of the body.
   package var bodyLength: Int64 { contents.length }
 
-  /// Returns the body or `range` of it: a small part of it at once, a large one in pieces.
+  /// Returns the body or `range` of it: a small one at once, a large one as a stream.
   ///
-  /// All bytes have been verified before they are returned; of a stream, piece by piece.
+  /// Bytes are verified before they are returned; those of a stream piece by piece.
   ///
-  /// - Parameters:
-  ///   - range: The bytes to return: all by default.
-  ///   - failed: Called when a stream cannot be read on, which its reader learns as well.
+  /// - Parameters: - range: The bytes to return: all by default. - failed: Called if reading a stream fails; its reader
+  ///   gets the error as well.
   /// - Throws: `ArchiveError.unreadable` if the bytes differ from what was stored.
   package func body(
     in range: Range<Int64>? = nil, failed: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -79,7 +78,6 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
   /// The digest of its key.
   let hash: UInt64
 
-  /// The number.
   package var description: String { "\(number)" }
 }
 
@@ -94,8 +92,8 @@ package struct ArchiveKey: Hashable, Sendable {
   /// The partition of the response. Entries of different partitions never mix.
   package var partition = ArchivePartition.shared
 
-  /// The part of the key after its third blank, which does not depend on the user; the whole key if it has fewer
-  /// blanks.
+  /// The part of the key after its third space, which does not depend on the user; the whole key if it has fewer
+  /// spaces.
   var text: ArraySlice<UInt8> {
     var blanks = 0
     for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: " ") {
@@ -105,14 +103,14 @@ package struct ArchiveKey: Hashable, Sendable {
     return bytes[...]
   }
 
-  /// The same up to its next blank: the part that several URLs have in common.
+  /// The part of ``text`` up to its next space, which several URLs may share.
   var resource: ArraySlice<UInt8> { text.prefix { $0 != UInt8(ascii: " ") } }
 
-  /// The same up to the query.
+  /// The part of ``resource`` before the query.
   var path: ArraySlice<UInt8> { resource.prefix { $0 != UInt8(ascii: "?") } }
 }
 
-/// The listed properties of an entry: where it came from, when, and its owner's marks.
+/// The listed properties of an entry: its source, its time, and the marks set by the app.
 package struct EntryDetails: Hashable, Sendable {
   /// The URL, as far as it may be revealed: the caller omits user information, and query values if they are secret.
   package var url: String
@@ -135,7 +133,7 @@ package struct EntryDetails: Hashable, Sendable {
 package struct EntryDraft: Sendable {
   /// The key of the entry.
   package var key: ArchiveKey
-  /// The data its owner needs to serve it. The store keeps these bytes and does not interpret them.
+  /// The data that the archive needs to serve it. The store does not interpret these bytes.
   package var head: [UInt8]
   /// The listed properties of the entry.
   package var details: EntryDetails
@@ -150,7 +148,7 @@ package struct EntryDraft: Sendable {
 package protocol StoredBody: Sendable {
   /// The number of bytes.
   var length: Int64 { get }
-  /// All bytes, if they are already in memory.
+  /// All bytes if they are in memory; otherwise `nil`.
   var inMemory: Data? { get }
   /// Returns the bytes of `range` at once, verified before the first is returned.
   ///

@@ -14,7 +14,7 @@ package final class MemoryStore: ArchiveStore {
     /// The bytes of unfinished bodies, which are in no entry yet.
     var reserved: Int64 = 0
     var lastNumber: UInt64 = 0
-    /// Counts the removals, of which the last ones are noted.
+    /// The number of removals so far, and for each recent one its number.
     var moment: Int64 = 0
     var removals: [Int64: Int64] = [:]
     var isClosed = false
@@ -74,11 +74,9 @@ package final class MemoryStore: ArchiveStore {
 
   /// Adds an entry.
   ///
-  /// - Parameters:
-  ///   - reserved: The bytes that were counted for its body.
-  ///   - known: The former state of the entry, with a shorter body.
-  ///   - moment: When the entry was decided.
-  ///   - isLast: Whether the writer is done.
+  /// - Parameters: - reserved: The bytes that were counted for its body. - known: The former state of the entry, with a
+  ///   shorter body. - moment: The value of ``moment`` when the entry was decided. - isLast: Whether the writer is
+  ///   done.
   fileprivate func insert(
     _ draft: EntryDraft, _ body: Data, reserved: Int64, as known: EntryID?, since moment: Int64, isLast: Bool
   ) throws -> StoredEntry {
@@ -156,7 +154,7 @@ package final class MemoryStore: ArchiveStore {
     return MemoryWriter(store: self, key: key, since: moment)
   }
 
-  /// Returns `nil`: in memory, a copy is as good.
+  /// Returns `nil`: for bodies in memory, copying is as good.
   package func resumeWriting(_ entry: StoredEntry, since moment: Int64) async throws -> (any EntryWriter)? {
     try change { _ in nil }
   }

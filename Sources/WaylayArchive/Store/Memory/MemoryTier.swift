@@ -17,9 +17,9 @@ struct MemoryTier: @unchecked Sendable {
 
   /// Whether pinned entries count as held.
   private let holdsPinned: Bool
-  /// The slots of each digest; none of them is dropped.
+  /// The slots of each digest, without dropped ones.
   private var slots: [UInt64: [Slot]] = [:]
-  /// All slots by age; dropped ones stay until they are more than the others.
+  /// All slots by age. Dropped ones are removed once they outnumber the others.
   private var order: [Slot] = []
   /// The index in `order` of the next candidate for eviction.
   private var hand = 0
@@ -52,7 +52,7 @@ struct MemoryTier: @unchecked Sendable {
 
   private func slot(of id: EntryID) -> Slot? { slots[id.hash]?.first { $0.entry?.id == id } }
 
-  /// Records that all entries of a digest are in memory, and that new ones will be.
+  /// Records that all entries of a digest are in memory; later ones are added as well.
   mutating func complete(_ digest: UInt64) {
     // Digests without entries are not bounded by a limit.
     if complete.count > 2 * totals.usage.count + 4096 { complete = [] }
@@ -61,7 +61,7 @@ struct MemoryTier: @unchecked Sendable {
 
   // MARK: Keeping and dropping
 
-  /// Keeps an entry in place of its former state, unless it exceeds an eighth of the limit and is not held.
+  /// Adds or replaces an entry, unless it exceeds an eighth of the limit and is not held.
   mutating func keep(_ entry: StoredEntry, upTo limit: Int = .max) {
     drop(entry.id)
     guard isHeld(entry) || Self.cost(entry) <= limit / 8 else {

@@ -45,8 +45,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
       && utf8[utf8.index(utf8.endIndex, offsetBy: -name.utf8.count - 1)] == UInt8(ascii: ".")
   }
 
-  /// The canonical text for comparing hosts: that of the name; for a URL host that is not a valid name, its lowercase
-  /// text without a trailing dot.
+  /// The canonical text for comparing hosts: that of the name; for a URL host that is no valid name, its lowercase text
+  /// without a trailing dot.
   package static func comparable(_ host: String) -> String {
     if isFolded(host) || host.isEmpty { return host }
     if let name = try? HostName(host) { return name.description }
@@ -402,7 +402,7 @@ extension HostPattern {
     return matches(comparable: HostName.comparable(host), port: url.portOrDefault)
   }
 
-  /// The same for a host in canonical form: ``HostName/comparable(_:)``.
+  /// Like ``matches(_:port:)``, for a host in canonical form: ``HostName/comparable(_:)``.
   package func matches(comparable host: String, port: Int?) -> Bool {
     guard self.port == nil || self.port == port else { return false }
     guard let name else { return true }

@@ -10,13 +10,13 @@ extension InterceptedRequest {
   ///   - context: The context of the session that the load belongs to.
   public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
     var bare = urlRequest
-    // On Linux a change of a request without a URL ends the process.
+    // On Linux, changing a request without a URL traps.
     let carried = bare.url == nil ? nil : bare.takeBody()
     if bare.url != nil { RequestTag.strip(&bare) }
     self.init(.next(), bare, body: body ?? carried ?? .empty, context: context)
   }
 
-  /// The same of one without a body and a tag.
+  /// Makes a request from a `URLRequest` that has neither a body nor a tag.
   init(_ id: ID, _ bare: URLRequest, body: MessageBody, context: LoadContext) {
     let parts = Parts(bare)
     storage = CopyOnWrite(
@@ -62,7 +62,7 @@ extension InterceptedRequest {
     return projection
   }
 
-  /// A defect of a request of the loading system.
+  /// A reason why a `URLRequest` cannot be sent.
   enum Defect: Sendable, Equatable {
     case withoutURL
     case method
@@ -71,22 +71,22 @@ extension InterceptedRequest {
     case tooManyFields
   }
 
-  /// A request of the loading system, taken apart.
+  /// The parts of a `URLRequest`.
   struct Parts {
     var method = HTTPRequest.Method.get
     var url: URL
     var fields: HTTPFields
     var options: Options
-    /// The loading system's request that the parts were made from, with the properties that no part represents.
+    /// The `URLRequest` that the parts were made from. It keeps the properties that no part represents.
     var source: URLRequest?
-    /// A property of the loading system's request that an HTTP message cannot express: sending the request fails.
+    /// The property of the `URLRequest` that an HTTP message cannot express: sending the request fails.
     var defect: Defect?
   }
 }
 
 extension InterceptedRequest.Parts {
   init(_ request: URLRequest) {
-    // Nothing is ever sent to the URL of a request without one: see `defect`.
+    // The URL is a placeholder if the request has none; `defect` keeps such a request from being sent.
     self.init(url: request.url ?? URL(fileURLWithPath: "/"), fields: [:], options: .init(request))
     add(request.allHTTPHeaderFields ?? [:])
     if let text = request.httpMethod, text != "GET" {
@@ -103,7 +103,7 @@ extension InterceptedRequest.Parts {
         defect = .fieldName(text)
         continue
       }
-      // A field would have blanks in their place.
+      // `HTTPField` would replace these bytes by spaces.
       if value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) { defect = .lineBreak(text) }
       fields.append(HTTPField(name: name, value: value))
     }
@@ -111,7 +111,7 @@ extension InterceptedRequest.Parts {
 }
 
 extension URLRequest {
-  /// A word of the app to the interceptors of this request's chain; no server gets it.
+  /// A note from the app to the interceptors of this request's chain. It is never sent.
   ///
   /// ```swift
   /// request.interceptorNote = "uncached"
@@ -119,13 +119,13 @@ extension URLRequest {
   /// func canInit(with request: URLRequest) -> Bool { request.interceptorNote != "uncached" }
   /// ```
   ///
-  /// In `startLoading` it is `request.urlRequest.interceptorNote`. It goes along with redirects.
+  /// In `startLoading` it is `request.urlRequest.interceptorNote`. It survives redirects.
   public var interceptorNote: String? {
     get { RequestNote.read(from: self) }
     set { RequestNote.write(newValue, to: &self) }
   }
 
-  /// Takes the body off: data as data, a stream as a body that can be read once; `nil` when there is none.
+  /// Removes and returns the body: data as data, a stream as a one-shot body; `nil` if there is none.
   mutating func takeBody() -> MessageBody? {
     if let data = httpBody {
       httpBody = nil
@@ -138,7 +138,8 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-  /// Takes the values of `others`, which has each name once. Unchanged fields keep their position and stay separate.
+  /// Returns the fields with the values of `others`, which has each name once. Unchanged fields keep their position and
+  /// stay separate.
   fileprivate func becoming(_ others: HTTPFields) -> HTTPFields {
     guard self != others else { return self }
     var result = HTTPFields()

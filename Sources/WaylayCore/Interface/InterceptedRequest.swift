@@ -27,18 +27,18 @@ public struct InterceptedRequest: Sendable {
     var body: MessageBody
     var attempt = 1
     var hop = 0
-    /// Where the load began, where that is another URL.
+    /// The URL that the load began with, if it is another one.
     var firstURL: URL?
     var notes: [ObjectIdentifier: any Sendable] = [:]
     /// Whether the source and the parts have equal values.
     var isProjected: Bool
-    /// The lineage of the loop guard's tag, for code that takes the request out of the chain.
+    /// The lineage for the loop guard's tag, which ``urlRequest`` carries.
     var lineage: Lineage?
-    /// The observer of its exchange, once it is at the transport.
+    /// The observer of the exchange, once the request has reached the transport.
     var observer: TransportObserver?
   }
 
-  /// The parts that the loading system's request has, too. A change drops the projection.
+  /// The parts that a `URLRequest` has as well. Changing one invalidates the projection.
   var parts: Parts {
     _read { yield storage.value.parts }
     _modify {
@@ -148,13 +148,13 @@ public struct InterceptedRequest: Sendable {
   /// A redirect starts with the annotations that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get {
-      // No `as?` on a missing value: for a key with optional values, the result would be a value.
+      // Test for a missing value first: for a key with optional values, `nil as? K.Value` succeeds.
       guard let note = storage.value.notes[ObjectIdentifier(key)] else { return K.defaultValue }
       return note as? K.Value ?? K.defaultValue
     }
     set {
       var value = newValue
-      // Not by `??` behind a cast: nothing at all is a value, too, of a key whose values are optional.
+      // Do not combine the cast with `??`: for a key with optional values, `nil` is a value.
       if K.self == Route.self, let route = newValue as? Route, let bound = route.bound(to: url) as? K.Value {
         value = bound
       }
@@ -189,8 +189,8 @@ public struct InterceptedRequest: Sendable {
   }
 }
 
-/// Whether the body is an upload task's, which has none in its request: no type is made up for it, and protocol classes
-/// beneath do not see it, as without us (P9).
+/// Whether the body is that of an upload task, whose `URLRequest` has none. It gets no default `Content-Type`, and
+/// protocol classes below do not see it, as without interception (P9).
 enum UploadedBody: InterceptedRequest.Key {
   static let defaultValue = false
 }
@@ -211,9 +211,9 @@ extension InterceptedRequest {
     ///
     /// The 60 s of a `URLRequest` whose timeout was never set count as `nil`.
     public var timeout: TimeInterval?
-    /// When the whole load has to be over, with its redirects, its retries and the reading of its body: it fails then
-    /// with `WaylayError.timedOut`. Set it in the first interceptor; it holds for all later hops and attempts, and can
-    /// only be made earlier. `nil` for the session's `timeoutIntervalForResource` alone.
+    /// The time at which the load fails with `WaylayError.timedOut`, including its redirects, its retries and the
+    /// reading of its body. Set it in the first interceptor; it applies to all later hops and attempts, which can only
+    /// make it earlier. With `nil`, only the session's `timeoutIntervalForResource` applies.
     ///
     /// ```swift
     /// Intercept(request: { $0.options.deadline = $0.options.deadline ?? .now + .seconds(10) })
@@ -259,7 +259,7 @@ extension InterceptedRequest {
 }
 
 extension InterceptedRequest.Options {
-  /// The options of a request of the loading system.
+  /// The options of a `URLRequest`.
   init(_ request: URLRequest) {
     cachePolicy = request.cachePolicy
     timeout = Self.timeout(of: request)
@@ -269,12 +269,12 @@ extension InterceptedRequest.Options {
     mainDocumentURL = request.mainDocumentURL.flatMap(RequestNote.document)
   }
 
-  /// The timeout that a request of the loading system has been given.
+  /// The explicit timeout of a `URLRequest`; `nil` if it has the default.
   static func timeout(of request: URLRequest) -> TimeInterval? {
     request.timeoutInterval == LoadContext.defaultRequestTimeout ? nil : request.timeoutInterval
   }
 
-  /// Has a request of the loading system say the same.
+  /// Applies the options to a `URLRequest`.
   func apply(to request: inout URLRequest) {
     request.cachePolicy = cachePolicy
     request.timeoutInterval = timeout ?? LoadContext.defaultRequestTimeout

@@ -11,7 +11,7 @@ public import HTTPTypes
 public struct InterceptedResponse: Sendable {
   private var storage: CopyOnWrite<Content>
 
-  /// What a response consists of.
+  /// The parts of a response.
   private struct Content: Sendable {
     var status: HTTPResponse.Status
     var fields: HTTPFields
@@ -20,11 +20,11 @@ public struct InterceptedResponse: Sendable {
     var source: Source
     var metrics: LoadMetrics?
     var trailers: HTTPFields?
-    /// What the app sees, where it was made before.
+    /// ``head``, if it has been made.
     var head: HTTPURLResponse?
   }
 
-  /// The content; a change drops the head that was made from it.
+  /// The content. Changing it invalidates the head.
   private var content: Content {
     _read { yield storage.value }
     _modify {
@@ -111,10 +111,10 @@ public struct InterceptedResponse: Sendable {
       ?? HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: fields.joinedByName)!
   }
 
-  /// Whether ``head`` is there already.
+  /// Whether ``head`` has been made.
   package var keepsHead: Bool { storage.value.head != nil }
 
-  /// Makes ``head`` for all copies of the response: for a response that is given again and again.
+  /// Makes ``head`` once for all later copies, for a response that is served repeatedly.
   package mutating func keepHead() { storage.value.head = head }
 
   /// Where a response came from. A struct, so that other modules can add sources.
@@ -138,7 +138,7 @@ public struct InterceptedResponse: Sendable {
 }
 
 extension InterceptedResponse {
-  /// Whether the body, which has been read, ended before its content coding did.
+  /// Whether the body was truncated: it ended before its content coding did. Known once it has been read.
   package var isBodyCut: Bool { metrics?.isBodyCut ?? false }
 }
 
@@ -165,9 +165,9 @@ public struct LoadMetrics: Sendable, Hashable {
   public var isConnectionReused: Bool?
   /// The protocol's ALPN name: `http/1.1`, `h2`.
   public var protocolName: String?
-  /// Whether only the end of the connection has ended a body whose coding was not seen to end.
+  /// Whether the body was truncated: the connection closed before the end of its content coding.
   var isBodyCut = false
-  /// Whether the server's key is among the host's pins, where `Pins.isReportOnly`.
+  /// Whether the server's key is among the host's pins; set only with `Pins.isReportOnly`.
   public var isPinned: Bool?
 
   /// Makes metrics without any measurements.

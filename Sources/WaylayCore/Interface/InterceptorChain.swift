@@ -38,7 +38,7 @@ public struct InterceptorChain: Sendable {
 }
 
 extension InterceptorChain {
-  /// What keeps requests from the chain or from some of its interceptors, as what follows its name.
+  /// The problems that keep requests from the chain or from some of its interceptors, each phrased to follow its name.
   var problems: [String] {
     var problems = scope.problems.map { "does not cover what was intended: \($0.message)" }
     if scope.problems.isEmpty, let reason = scope.emptiness { problems.append("covers nothing: \(reason)") }
@@ -169,7 +169,7 @@ extension InterceptorChain {
       with { $0.paths = ($0.paths ?? []) + $0.parsed(patterns, by: PathRule.init) }
     }
 
-    /// The patterns that can be read; of the others the errors are kept.
+    /// Parses patterns, and records the errors of invalid ones in ``problems``.
     private mutating func parsed<Pattern>(
       _ texts: [String], by parse: (String) throws(WaylayError) -> Pattern
     ) -> [Pattern] {
@@ -189,12 +189,12 @@ extension InterceptorChain {
       return copy
     }
 
-    /// Whether the scheme is the only thing the scope looks at.
+    /// Whether the scope restricts only the scheme.
     var isPlainHTTP: Bool {
       schemes == ["http", "https"] && hosts == nil && paths == nil && excludedHosts.isEmpty && excludedPaths.isEmpty
     }
 
-    /// Why no request can be covered, where that is so.
+    /// The reason why the scope covers no request at all; `nil` if it covers some.
     var emptiness: String? {
       if let schemes, schemes.isSubset(of: ["ws", "wss"]) {
         return schemes.isEmpty ? "it has no scheme" : "WebSocket requests bypass chains"
@@ -218,7 +218,7 @@ extension InterceptorChain {
 }
 
 extension InterceptorChain.Scope {
-  /// What scope rules look at in a URL, taken apart once for all chains and only as far as a rule asks.
+  /// The parts of a URL that scopes compare, parsed once for all chains and only as far as needed.
   struct Target {
     let url: URL
     let scheme: String

@@ -22,7 +22,7 @@ public final class LoadContext: Sendable {
   public let requestTimeout: TimeInterval
   /// Seconds after which a load times out, regardless of progress.
   public let resourceTimeout: TimeInterval
-  /// How many cookies are stored, and how large the heads may be that the installation's own transport accepts.
+  /// The limits for stored cookies, and for the message heads that the installation's own transport accepts.
   public let limits: MessageLimits
 
   /// Makes the context of a session with the given configuration.
@@ -55,7 +55,7 @@ public final class LoadContext: Sendable {
     resourceTimeout = 7 * 24 * 60 * 60
   }
 
-  /// Whether a load would be the same in either.
+  /// Whether both contexts have the same settings.
   func hasSameSettings(as other: LoadContext) -> Bool {
     cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies
       && cookieAcceptPolicy == other.cookieAcceptPolicy
@@ -64,10 +64,10 @@ public final class LoadContext: Sendable {
       && resourceTimeout == other.resourceTimeout
   }
 
-  /// What `URLRequest.timeoutInterval` is when nobody set it, in seconds.
+  /// The default of `URLRequest.timeoutInterval`, in seconds.
   static let defaultRequestTimeout: TimeInterval = 60
 
-  /// A field's name as the session's configuration spells it, which the loading system's requests do not keep.
+  /// Returns a field's name in the letter case of the session's configuration, which the loading system changes.
   func spelling(of name: String, with value: String) -> String {
     guard !additionalFields.isEmpty, additionalFields[name] == nil else { return name }
     let lowercased = name.lowercased()
@@ -127,7 +127,7 @@ public struct MessageLimits: Sendable, Hashable {
   /// Makes the default limits.
   public init() {}
 
-  /// One more would end the process.
+  /// The maximum that `HTTPFields` holds; one more field traps.
   package static let mostFields = Int(UInt16.max) - 1
 }
 
@@ -139,13 +139,14 @@ extension MessageLimits {
     case interimResponseCount
   }
 
-  /// An error about a limit that a response is over; `what` it is of, the error begins with.
+  /// Returns the error for a response that exceeds a limit. Its text begins with `what`, the limited part of the
+  /// message.
   func excess(_ limit: Limit, of what: String) -> TransportError {
     let error = WaylayError(.limitExceeded, text(limit, of: what))
     return TransportError(.dataLengthExceedsMaximum, phase: .receiving, message: error.message, underlying: error)
   }
 
-  /// The same in words.
+  /// The text of that error.
   func text(_ limit: Limit, of what: String) -> String {
     let most =
       switch limit {
@@ -157,7 +158,7 @@ extension MessageLimits {
       "\(what) has more than the \(most) that MessageLimits.\(limit.rawValue) allows: send less, or raise the limit."
   }
 
-  /// Refuses fields that are too many or too large for a message.
+  /// Throws if the number or the size of a message's fields exceeds its limit.
   package func check(count: Int, bytes: Int, of what: @autoclosure () -> String) throws(TransportError) {
     guard count <= fieldCount else { throw excess(.fieldCount, of: what()) }
     guard bytes <= fieldBytes else { throw excess(.fieldBytes, of: what()) }

@@ -13,7 +13,7 @@ import HTTPTypes
 public struct LoadEvent: Sendable {
   /// The load.
   public let id: InterceptedRequest.ID
-  /// What happened.
+  /// The kind of event.
   public let kind: OpenEnum<LoadEvent>
   /// The method of the app's original request.
   public let method: String
@@ -25,7 +25,7 @@ public struct LoadEvent: Sendable {
   public let status: HTTPResponse.Status?
   /// Where that response came from.
   public let source: InterceptedResponse.Source?
-  /// What went wrong, if anything did.
+  /// The error that the event is about, if any.
   public let error: (any Error)?
   /// The time since the load started.
   public let elapsed: Duration
@@ -65,11 +65,11 @@ package enum LogKey {
   package static let url = "url.full"
   /// The response's status.
   package static let status = "http.response.status_code"
-  /// What went wrong.
+  /// The error.
   package static let error = "error.message"
 }
 
-/// Hands events to those who subscribed, each through a stream of its own.
+/// Sends events to subscribers, each of which has a stream.
 package final class EventHub<Event: Sendable>: Sendable {
   typealias Subscriber = AsyncStream<Event>.Continuation
 
@@ -85,7 +85,8 @@ package final class EventHub<Event: Sendable>: Sendable {
 
   deinit { close() }
 
-  /// The events from now on. Those beyond `limit` that a slow reader has not taken are dropped, the oldest first.
+  /// Subscribes to the events from now on. The stream buffers `limit` events for a slow reader; beyond it, the oldest
+  /// are dropped.
   package func subscribe(bufferingNewest limit: Int) -> AsyncStream<Event> {
     let (stream, subscriber) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
     let number = state.withLock { state -> UInt64? in
@@ -104,12 +105,12 @@ package final class EventHub<Event: Sendable>: Sendable {
     return stream
   }
 
-  /// Those who listen now.
+  /// The current subscribers.
   var subscribers: [Subscriber] {
     state.withLock { $0.subscribers.isEmpty ? [] : Array($0.subscribers.values) }
   }
 
-  /// Makes an event, if anybody listens, and hands it on.
+  /// Sends an event, which is made only if there are subscribers.
   package func send(_ make: () -> Event) {
     let subscribers = subscribers
     guard !subscribers.isEmpty else { return }
@@ -117,7 +118,7 @@ package final class EventHub<Event: Sendable>: Sendable {
     for subscriber in subscribers { subscriber.yield(event) }
   }
 
-  /// Ends all streams, and those that are asked for later at once.
+  /// Ends all streams; later subscriptions end at once.
   package func close() {
     let subscribers = state.withLock { state in
       state.isClosed = true
@@ -133,7 +134,7 @@ extension OpenEnum where Domain == LoadEvent {
   public static var started: Self { Self("started") }
   /// A redirect is being followed; the event carries the redirect's status.
   public static var redirected: Self { Self("redirected") }
-  /// An interceptor called `next` again: a retry, or an attempt beside a slow one.
+  /// An interceptor called `next` again: for a retry, or for a concurrent attempt while the first one is slow.
   public static var retried: Self { Self("retried") }
   /// The head of the last response arrived.
   public static var responded: Self { Self("responded") }
@@ -146,6 +147,6 @@ extension OpenEnum where Domain == LoadEvent {
   /// Credentials that an interceptor set were not sent, because a redirect has led to another origin; the error names
   /// them and the interceptor.
   public static var credentialsWithheld: Self { Self("credentialsWithheld") }
-  /// The server's key is not among the host's pins, and the request was sent all the same: see `Pins.isReportOnly`.
+  /// The server's key is not among the host's pins, and the request was sent nevertheless: see `Pins.isReportOnly`.
   public static var pinMismatched: Self { Self("pinMismatched") }
 }

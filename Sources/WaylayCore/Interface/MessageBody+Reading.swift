@@ -91,20 +91,20 @@ extension MessageBody {
     let length: Int64?
     let file: URL?
     let isReplayable: Bool
-    /// Those that are known so far.
+    /// The trailer fields received so far.
     let trailers: @Sendable () -> HTTPFields
     let metrics: @Sendable () -> LoadMetrics?
     private let make: @Sendable () throws -> Chunks
     private let claim: Locked<String?>?
 
-    /// - Parameter isReplayable: Whether a stream is made for each reader; if not, there can be one.
+    /// - Parameter isReplayable: Whether each reader gets a new stream; if not, there can be only one reader.
     init(
       length: Int64?, file: URL? = nil, isReplayable: Bool = false,
       trailers: @escaping @Sendable () -> HTTPFields = { [:] },
       metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
       _ make: @escaping @Sendable () throws -> Chunks
     ) {
-      // A declared length may be any number.
+      // The sender declares the length: ignore a negative one.
       self.length = length.flatMap { $0 >= 0 ? $0 : nil }
       self.file = file
       self.isReplayable = isReplayable

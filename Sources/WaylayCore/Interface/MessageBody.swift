@@ -13,7 +13,7 @@ import HTTPTypes
 /// once: a second reader gets `WaylayError.bodyConsumed` with the first reader's name.
 public struct MessageBody: AsyncSequence, Sendable {
 
-  /// Two cases of one word or two, because bodies are copied with every request and response.
+  /// Two cases of at most two words each, because every request and response copies its body.
   enum Storage: Sendable {
     case data(Data)
     case source(Source)
@@ -127,7 +127,7 @@ public struct MessageBody: AsyncSequence, Sendable {
     guard !isReplayable else { return }
     let most = 64 * 1024
     let isShort = length.map { $0 <= most } ?? false
-    // A cancelled reader ends the transfer.
+    // Cancelling the reading task ends the transfer.
     @Sendable func cancel() { withUnsafeCurrentTask { $0?.cancel() } }
     let reading = Task {
       var count = 0
@@ -167,7 +167,8 @@ extension MessageBody {
     return MessageBody(storage: .source(Source(length: length) { Chunks { try await reader.next() } }))
   }
 
-  /// The same as data, if the end of the stream can be read at once, within a limit.
+  /// The bytes of an `InputStream`: as data if the stream can be read to its end at once and within a limit, otherwise
+  /// as a body that can be read once.
   static func stream(reading stream: InputStream, collectingUpTo limit: Int) async throws -> MessageBody {
     let reader = InputStreamReader(stream)
     if let data = try await reader.readAll(upTo: limit) { return .data(data) }
@@ -210,7 +211,7 @@ extension MessageBody.Chunks {
         interceptor: Lineage.currentReader, underlying: error)
     }
     self.init {
-      // An ordinary file answers at once; no hop is worth its price here.
+      // Read on the calling thread: regular files are fast, and a thread hop would cost more.
       let chunk = try file.handle.read(upToCount: MessageBody.chunkSize)
       if chunk?.isEmpty ?? true { try? file.handle.close() }
       return chunk?.isEmpty ?? true ? nil : chunk
@@ -220,7 +221,7 @@ extension MessageBody.Chunks {
 
 /// An open file.
 ///
-/// Unchecked: chunks are pulled one at a time. Nothing says that Apple's `FileHandle` is `Sendable`.
+/// Unchecked: chunks are pulled one at a time. Apple does not document whether `FileHandle` is `Sendable`.
 private struct FileReader: @unchecked Sendable {
   let handle: FileHandle
 

@@ -139,7 +139,7 @@ extension InlineResponding {
   }
 }
 
-/// An interceptor that knows what is wrong with a chain it stands in, such as another one that belongs before it.
+/// An interceptor that checks the chain that contains it, for example whether another interceptor must come first.
 ///
 /// ```swift
 /// extension Sign: ChainValidating {
@@ -149,12 +149,12 @@ extension InlineResponding {
 /// }
 /// ```
 public protocol ChainValidating: RequestInterceptor {
-  /// What is wrong, as what follows the interceptor's name. It is reported when a chain is registered: to the
-  /// registry's logger, or without one to standard error.
+  /// Returns the problems of the chain, each phrased to follow the interceptor's name. They are reported when a chain
+  /// is registered: to the registry's logger, or without one to standard error.
   func problems(in chain: InterceptorChain) -> [String]
 }
 
-/// An interceptor whose promises would be broken by requests that do not reach it, or those behind it.
+/// An interceptor that must see all requests of its chain: its guarantees do not hold for requests that bypass it.
 package protocol GuardingInterceptor: RequestInterceptor {
   /// Checks a WebSocket task in whose handshake the interceptor would take part if it were a plain request. No chain
   /// handles such a task: it bypasses interception.
@@ -163,10 +163,10 @@ package protocol GuardingInterceptor: RequestInterceptor {
   /// - Throws: Why the task must not be opened. Report the reason before you throw it: the task cannot carry it.
   func validate(webSocket request: URLRequest) throws
 
-  /// Whether requests of every scheme are its own, because one that it does not answer must not be sent.
+  /// Whether the interceptor handles requests of every scheme, because those that it does not answer must not be sent.
   var coversEveryScheme: Bool { get }
 
-  /// Whether what stands behind it in a chain is never reached.
+  /// Whether the interceptor never calls `next`, so that later interceptors get no requests.
   var isFinal: Bool { get }
 }
 

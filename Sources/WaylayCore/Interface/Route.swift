@@ -39,11 +39,12 @@ public struct Route: Sendable, Hashable {
   /// Called when the attempt takes a connection or begins to open one, on a thread of the transport: until then it waits
   /// for a free one. Transports with gates call it.
   package var onBegin: (@Sendable () -> Void)?
-  /// The host and port that it is for; `nil` until it is on a request.
+  /// The host and port that the route is bound to; `nil` until the route is set on a request.
   private(set) var owner: Owner?
   /// Whether the attempt opens a new connection instead of reusing one.
   package var opensNewConnection = false
-  /// Asked when this side ends the attempt: whether its connection, which has received nothing since, is presumed dead.
+  /// Called when this side ends the attempt. Returns whether the attempt's connection, which has received nothing, is
+  /// presumed dead.
   package var isPresumedDead: (@Sendable () -> Bool)?
 
   /// Makes a route.
@@ -54,7 +55,7 @@ public struct Route: Sendable, Hashable {
     try self.init(address, port: port, gate: nil, connectTimeout: connectTimeout)
   }
 
-  /// The same behind a gate.
+  /// Makes a route with a gate.
   package init(_ address: String, port: Int? = nil, gate: DialGate?, connectTimeout: Duration? = nil) throws {
     var bytes = in6_addr()
     guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
@@ -137,8 +138,8 @@ extension InterceptedRequest {
 /// attempt that fails before it has sent anything releases the gate; one that has sent something keeps it. A gate
 /// serves the attempts of one request; use a new gate for the next request.
 package final class DialGate: Sendable {
-  /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for
-  /// it.
+  /// The identity with which an attempt claims the gate. The gate retains it, so that no later attempt can have the
+  /// same one.
   package final class Ticket: Sendable {
     let route: Route?
 
@@ -166,7 +167,7 @@ package final class DialGate: Sendable {
   /// Whether the attempt that has claimed the gate reuses a connection.
   package var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
 
-  /// Claims the gate: `true` for the first, and for the same one again.
+  /// Claims the gate. Returns `true` for the first ticket, also if it claims again.
   package func claim(_ ticket: Ticket, isOnKeptConnection: Bool = false) -> Bool {
     ticket.route?.onConnected?()
     return owner.withLock { owner in
@@ -175,7 +176,7 @@ package final class DialGate: Sendable {
     }
   }
 
-  /// Gives the gate back, if it was the attempt's.
+  /// Releases the gate if this ticket has claimed it.
   package func release(_ ticket: Ticket) {
     owner.withLock { if $0?.ticket === ticket { $0 = nil } }
   }

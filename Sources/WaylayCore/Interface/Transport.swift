@@ -95,7 +95,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
 /// ```
 package struct TransportObserver: Sendable {
   let load: Load
-  /// Where the code that sends the request is, for protocol classes of others beneath a session.
+  /// The lineage of the sending code, for other protocol classes in the transport's session.
   let lineage: Lineage?
   /// Whether the load itself ends the exchange after the request's ``InterceptedRequest/idleTimeout`` without progress.
   /// Otherwise the transport does, for example for an attempt to which an interceptor gave a timeout of its own.

@@ -76,9 +76,9 @@ extension TransportError {
   /// Whether the error is about the network rather than about the request or the app.
   public var isNetworkFailure: Bool { !Self.ofRequest.contains(urlErrorCode) }
 
-  /// Whether an error of the system tells of a lack of this machine, and nothing about the address.
+  /// Whether a system error is caused by a shortage on this machine, so that it reveals nothing about the address.
   ///
-  /// `EADDRNOTAVAIL` says that no port is left, but for IPv6: there it may say that the family is off.
+  /// `EADDRNOTAVAIL` means that no port is left; with IPv6 it may also mean that IPv6 is disabled.
   package static func isLocal(_ number: POSIXErrorCode, dialing address: String) -> Bool {
     [.EMFILE, .ENFILE, .ENOBUFS, .ENOMEM].contains(number)
       || number == .EADDRNOTAVAIL && address.filter { $0 == ":" }.count < 2
@@ -201,7 +201,7 @@ extension TransportError.Phase {
 }
 
 extension ErrorCode where Domain == TransportError {
-  /// What a code of the loading system says, more exactly where the number of the system's call is known.
+  /// The code for a `URLError` code; a known `errno` makes it more exact.
   init(_ code: URLError.Code, underlying: (any Error)?) {
     if let known = (underlying as? POSIXError).flatMap({ Self.numbers[$0.code] }) {
       self = known

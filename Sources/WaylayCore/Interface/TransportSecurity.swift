@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a transport asks of TLS connections beyond a valid certificate, and what it shows of its own.
+/// The requirements of a transport for TLS connections beyond a valid certificate, and its client certificates.
 ///
 /// ```swift
 /// let security = TransportSecurity(
@@ -10,16 +10,16 @@ import Foundation
 /// ```
 ///
 /// It is an option of `CurlTransport` and of ``URLSessionTransport``, and a registry passes its own to the transports
-/// that it makes. What cannot do what it asks sends nothing: the load fails with `WaylayError.transportIncapable`. That
-/// is `URLSession` on Linux, a libcurl whose TLS library cannot, and a transport that was given to a registry which has
-/// a security of its own.
+/// that it makes. A transport that cannot meet the requirements sends nothing: the load fails with
+/// `WaylayError.transportIncapable`. This applies to `URLSession` on Linux, to a libcurl whose TLS library lacks the
+/// feature, and to your own transport in a registry with a `security`.
 public struct TransportSecurity: Sendable, Hashable {
   /// The public keys that hosts may have.
   public var pins: Pins
-  /// The certificates that servers get when they ask for one; the first that is for the host counts.
+  /// The certificates for servers that request one; the first that covers the host is used.
   public var clientCertificates: [ClientCertificate]
 
-  /// Makes the options; by default they ask for nothing.
+  /// Makes the options; by default there are no requirements.
   public init(pins: Pins = Pins(), clientCertificates: [ClientCertificate] = []) {
     (self.pins, self.clientCertificates) = (pins, clientCertificates)
   }
@@ -34,9 +34,9 @@ public struct TransportSecurity: Sendable, Hashable {
   }
 
   struct Demands {
-    /// The keys without which nothing is sent.
+    /// The pinned keys: a request is sent only to a server with one of them.
     var pins: Set<Data>?
-    /// The keys whose absence is reported.
+    /// The pinned keys whose absence is only reported.
     var reported: Set<Data>?
     var certificate: ClientCertificate?
   }
@@ -56,28 +56,28 @@ public struct TransportSecurity: Sendable, Hashable {
 /// let pins = try Pins(["*.example.com": ["sha256/\(current)", "sha256/\(backup)"]])
 /// ```
 ///
-/// A pin is the Base64 of the SHA-256 of the leaf certificate's public key, as RFC 7469, section 2.4, has it:
+/// A pin is the Base64 of the SHA-256 of the leaf certificate's public key, as in RFC 7469, section 2.4:
 ///
 /// ```sh
 /// openssl x509 -in leaf.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
 /// ```
 ///
-/// It is checked besides the chain of certificates, never in its place. A connection whose key is not among the host's
-/// is closed before anything of a request is sent: with `TransportError.pinMismatch`. Have a backup key, or the app
-/// reaches nobody once the server changes its own.
+/// It is checked in addition to the certificate chain, never instead of it. A connection whose key is not among the
+/// host's is closed before anything of a request is sent: with `TransportError.pinMismatch`. Pin a backup key as well:
+/// otherwise the app cannot connect after the server has changed its key.
 ///
 /// The pins of a host itself take precedence over those of a pattern. A connection over plain `http` has no key: use
 /// `https`. On Apple platforms an HTTP/2 connection may serve several hosts of one certificate, and its key is checked
 /// for the host that it was opened for; libcurl opens one for each.
 public struct Pins: Sendable, Hashable {
   private var keys: [HostPattern: Set<Data>] = [:]
-  /// When the pins lapse: from then on, the chain of certificates alone decides. `nil` for never.
+  /// When the pins expire: from then on, only the certificate chain is verified. `nil` for never.
   ///
-  /// An app that is not updated thereby does not lose its server with the last key that it knows.
+  /// An expiry keeps an app that gets no updates from losing its server with the last key that it knows.
   public var expires: Date?
-  /// Whether another key is reported, rather than refused: as `LoadEvent.pinMismatched`, in the log at `.warning`, and
-  /// by `LoadMetrics.isPinned`. The request is sent. Not reported on a connection that was open before, nor by a libcurl
-  /// without OpenSSL.
+  /// Whether a mismatch is only reported: as `LoadEvent.pinMismatched`, in the log at `.warning`, and by
+  /// `LoadMetrics.isPinned`. The request is sent nevertheless. A mismatch is not reported on a connection that was
+  /// already open, nor by a libcurl without OpenSSL.
   public var isReportOnly = false
 
   /// Makes no pins.
@@ -85,10 +85,8 @@ public struct Pins: Sendable, Hashable {
 
   /// Makes pins.
   ///
-  /// - Parameters:
-  ///   - pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them.
-  ///   - expires: When they lapse. Default: never.
-  ///   - isReportOnly: Whether another key is reported, rather than refused.
+  /// - Parameters: - pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them. - expires:
+  ///   When the pins expire. Default: never. - isReportOnly: Whether a mismatch is only reported.
   /// - Throws: `WaylayError.invalidHost` and `WaylayError.invalidPin`.
   public init(
     _ pins: [String: [String]], expires: Date? = nil, isReportOnly: Bool = false
@@ -108,7 +106,7 @@ public struct Pins: Sendable, Hashable {
     }
   }
 
-  /// The pins of the URL's host; `nil` for one that has none, or none any more.
+  /// The pins of the URL's host; `nil` if it has none, or if they have expired.
   func pins(for url: URL) -> Set<Data>? {
     if let expires, expires <= Date() { return nil }
     let matching = keys.filter { $0.key.matches(url) }
@@ -118,7 +116,7 @@ public struct Pins: Sendable, Hashable {
   }
 }
 
-/// A certificate, with its private key, that servers get which ask for one.
+/// A client certificate with its private key, for servers that request one.
 public struct ClientCertificate: Sendable, Hashable {
   enum Form: Sendable, Hashable {
     case pem(certificate: Data, key: Data)
@@ -161,6 +159,6 @@ public struct ClientCertificate: Sendable, Hashable {
 extension ClientCertificate: CustomStringConvertible, CustomReflectable {
   /// The hosts: the rest is secret.
   public var description: String { "ClientCertificate for \(hosts.map(\.description).joined(separator: ", "))" }
-  /// Nothing: it is secret.
+  /// Empty, because the contents are secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

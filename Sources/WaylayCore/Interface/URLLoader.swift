@@ -10,8 +10,8 @@ import Foundation
 /// let live = UserClient(loader: registry), plain = UserClient(loader: URLSession.shared)
 /// ```
 ///
-/// A registry as loader runs its chains without the URL loading system: they depend on no protocol class, which a loader
-/// has to ask, and a call costs a tenth.
+/// A registry as a loader runs its chains without the URL loading system: no protocol class is involved, and a call
+/// costs a tenth.
 public protocol URLLoader: Sendable {
   /// Loads a request and returns its body.
   func data(for request: URLRequest) async throws -> (Data, URLResponse)

@@ -15,7 +15,7 @@ import Foundation
 /// `URLError` with the code `unknown`; to choose the code, throw a `URLError` with your error under
 /// `NSUnderlyingErrorKey`.
 ///
-/// Logs, events and other errors show what an error of this kind says: `message` and `description` contain no
+/// Logs, events and other errors show the text of such an error: `message` and `description` must contain no
 /// credentials, query values or bodies.
 public protocol LoadError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
   /// The kind of failure.
@@ -99,13 +99,13 @@ extension URLError {
   /// Whether the error says that the origin could not be reached or did not give a valid HTTP response. An error that
   /// an interceptor throws for its own reasons is not one.
   public var isNetworkFailure: Bool {
-    // An interceptor that has given up says why beneath.
+    // Prefer the underlying error: an interceptor that gave up puts the cause there.
     loadError?.isNetworkFailure ?? URLError.Code.unreachable.contains(code)
   }
 
   private func firstCause<Cause>(_ matches: (any Error) -> Cause?) -> Cause? {
     var next: (any Error)? = userInfo[NSUnderlyingErrorKey] as? any Error
-    // Deeper than anybody nests errors, in case they go in a circle.
+    // The limit ends cycles; real errors are not nested that deeply.
     for _ in 0..<16 {
       guard let error = next else { return nil }
       if let cause = matches(error) { return cause }
@@ -173,8 +173,8 @@ extension ErrorCode where Domain == WaylayError {
   /// Correct what the message names. Usually an interceptor that changes requests is the cause;
   /// ``WaylayError/interceptor`` names it.
   public static var invalidRequest: Self { Self("invalidRequest") }
-  /// An interceptor gave a response that no HTTP client can present: with the status 99, or with a `Content-Length` that
-  /// is not its body's.
+  /// An interceptor gave a response that no HTTP client can present: with the status 99, or with a `Content-Length`
+  /// that differs from the length of its body.
   ///
   /// Answer with a status from 200 to 999, and without a length or with the body's.
   public static var invalidResponse: Self { Self("invalidResponse") }
@@ -247,7 +247,7 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Write `sha256/` and the Base64 of the SHA-256 of the certificate's public key.
   public static var invalidPin: Self { Self("invalidPin") }
-  /// What should be a certificate or its key is none: see ``ClientCertificate`` and
+  /// The data is not a certificate, or not its private key: see ``ClientCertificate`` and
   /// `CurlTransport.Options.additionalAuthorities`.
   ///
   /// Pass the contents of the file that the message describes, as PEM text.
@@ -270,7 +270,7 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Write only the host, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
   public static var invalidHost: Self { Self("invalidHost") }
-  /// A text that is no path of an ``InterceptorChain/Scope``.
+  /// The text is not a path pattern of an ``InterceptorChain/Scope``.
   ///
   /// Write `*` and `**` as whole segments only, and leave out scheme, host and query: `/v1/**`, `/users/*/avatar`.
   public static var invalidPath: Self { Self("invalidPath") }
@@ -287,16 +287,16 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Start and stop the server in one place, and wait for each call to return.
   public static var busy: Self { Self("busy") }
-  /// The environment variable `WAYLAY_REMOTE` has no invitation that this version reads, or an invitation has become
-  /// too large.
+  /// The environment variable `WAYLAY_REMOTE` contains no invitation that this version can read, or an invitation would
+  /// be too large.
   ///
-  /// Set the variable to what `RemoteControl.invitation` says, unchanged, and give large stubs after the launch.
+  /// Set the variable to the value of `RemoteControl.invitation`, unchanged, and add large stubs after the launch.
   public static var invalidInvitation: Self { Self("invalidInvitation") }
   /// The app that was invited does not respond: it has not opened its door, it ended, or it was stopped.
   ///
   /// Check that it is a debug build that calls `RemoteDoor.open`, and that the invitation is in its environment.
   public static var noRemoteDoor: Self { Self("noRemoteDoor") }
-  /// The app refused what it was asked.
+  /// The app refused a call of the remote control.
   ///
   /// The message says why: for example a permission that `RemoteDoor.open` does not give, or a stub with a mistake.
   public static var refusedByDoor: Self { Self("refusedByDoor") }
@@ -324,7 +324,7 @@ extension WaylayError {
     }
   }
 
-  /// As `URLSession` says it of an upload's file.
+  /// The code that `URLSession` uses if an upload's file cannot be read.
   private static func unreadable(_ error: (any Error)?) -> URLError.Code {
     switch (error as? CocoaError)?.code {
     case .fileNoSuchFile, .fileReadNoSuchFile: .fileDoesNotExist

@@ -35,7 +35,7 @@ final class Load: Sendable {
   /// The transports of its session; `nil` for those of its installation.
   let transports: Installation.Transports?
   let state: Locked<State>
-  /// The load itself from its first hop to its end: while its entries of a lineage count.
+  /// The load itself, from its first hop to its end. Its entries in a lineage count that long.
   let scope = Locked<Load?>(nil)
   /// The idle timeout in seconds if the request sets one.
   let ownTimeout: TimeInterval?
@@ -255,7 +255,7 @@ extension Load {
       }
       return (!state.hasEnded, state.isWatched)
     }
-    // From here on, code that the load has started is outside of it.
+    // From here on, code that the load has started no longer counts as inside of it.
     scope.withLock { $0 = nil }
     guard isFirst else { return }
     let error = makeError()
@@ -297,7 +297,7 @@ final class Lineage: Sendable {
   enum Scope: Sendable {
     case load(Locked<Load?>)
     case work(SharedWork)
-    /// That of a guard outside of any load, in a unit test.
+    /// The scope of a loop guard outside of any load, as in a unit test: its entry always counts.
     case unlimited
   }
 
@@ -307,9 +307,10 @@ final class Lineage: Sendable {
   /// The number of the load, or of the work around it.
   let number: UInt64
   let depth: Int
-  /// The work in which the entry was made: code of that work is judged by the load.
+  /// The shared work in which the entry was made: for code of that work, the entry counts as long as its load.
   private let work: SharedWork?
-  /// How many loads were started one by the other after each had ended, and since when.
+  /// The number of loads in a sequence, each of which was started by the previous one after its end, and the time of
+  /// the first.
   private let ended: (count: Int, since: UInt64)
 
   init(
@@ -339,14 +340,15 @@ final class Lineage: Sendable {
     return outer === self.outer ? self : Lineage(entry, in: outer, scope: scope, number, of: work, ended: ended)
   }
 
-  /// The lineage of code that runs in `work`: all its entries count for as long as `work` is wanted.
+  /// The lineage for code that runs in `work`: all entries count until `work` has ended, even if their loads end
+  /// before.
   func within(_ work: SharedWork?) -> Lineage {
     guard let work, work !== self.work else { return self }
     return Lineage(
       entry, in: outer?.within(work), scope: .work(work), InterceptedRequest.ID.next().number, of: work, ended: ended)
   }
 
-  /// Outermost first.
+  /// The entries, outermost first.
   var entries: [Entry] { (outer?.entries ?? []) + [entry] }
 
   /// The lineage of the current code.
@@ -384,8 +386,8 @@ final class Lineage: Sendable {
     }
   }
 
-  /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if loads that have ended
-  /// keep on starting others, faster than one each second.
+  /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if ended loads keep
+  /// starting new ones, more than one per second.
   static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
     load.state.withLock { state in if !state.hasEnded { load.scope.withLock { $0 = load } } }
     let (counting, now) = (outer?.counting, load.registry.clock.now())

@@ -7,8 +7,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   public var maximumHops: Int
   /// Whether a redirect may lead from `https` to `http`. Off by default: a request made over TLS stays on TLS.
   public var allowsDowngrade: Bool
-  /// The names of credential fields, such as `X-Api-Key`, that go along to another origin. Never `Authorization` and
-  /// `Cookie`. Empty by default.
+  /// The names of credential fields, such as `X-Api-Key`, that are also sent to another origin; `Authorization` and
+  /// `Cookie` never are. Empty by default.
   public var forwardedCredentials: Set<String>
 
   /// Makes a policy.
@@ -63,7 +63,7 @@ extension Load {
     return Hop(urlRequest: proposed, body: body, number: hop.number + 1, isUpload: hop.isUpload)
   }
 
-  /// A body for another round.
+  /// The body for sending a request again: the same one if it is replayable, otherwise a new stream from the app.
   func replay(_ body: MessageBody) async throws -> MessageBody {
     guard let reader = body.consumedBy else { return body }
     if let fresh = try await delegate?.newBody() { return fresh }
@@ -86,7 +86,7 @@ struct Redirect {
     "transfer-encoding", "upgrade",
   ]
 
-  /// Whether another origin does not get a field.
+  /// Whether a field is withheld from another origin.
   static func staysBehind(_ name: String, _ policy: RedirectPolicy) -> Bool {
     let name = name.lowercased()
     return bound.contains(name) || CredentialNames.standard.contains(name)

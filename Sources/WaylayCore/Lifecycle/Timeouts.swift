@@ -133,7 +133,7 @@ extension Load {
     fail(WaylayError(.timedOut, reason, interceptor: waitingFor, url: url, requestID: id))
   }
 
-  /// Formats seconds: 60, and 0.5.
+  /// Formats seconds without a needless fraction: `60`, `0.5`.
   private static func text(_ seconds: TimeInterval) -> String {
     seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
   }

@@ -204,7 +204,7 @@ extension Load {
   func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     var request = request
     let url = request.url
-    // They are for a challenge alone.
+    // User and password in a URL only answer a challenge.
     if url.user != nil || url.password != nil, !leavesChallengesToTransport { request.url = url.withoutUserInfo }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
@@ -231,7 +231,7 @@ extension Load {
     return response
   }
 
-  /// Reports a key that is not among pins which are not enforced.
+  /// Reports a server key that is not among pins in report-only mode.
   private func reportPin(of url: URL) {
     let error = TransportError(
       .serverCertificateUntrusted, code: .pinMismatch, phase: .securing,

@@ -3,15 +3,15 @@ import Foundation
 /// The way back to the loading system: a mailbox that is emptied where the client may be called.
 ///
 /// Events come from whatever thread runs the chain. They are kept under a lock and delivered in order on the task's own
-/// queue (Linux) or thread (Apple). There is one terminal event, even if two meet: after it, and after `stopLoading`
-/// for a cancelled task, the client is never called again (P17).
+/// queue (Linux) or thread (Apple). There is only one terminal event, even if two are posted at once: after it, and
+/// after `stopLoading` for a cancelled task, the client is never called again (P17).
 final class ClientRelay: Sendable {
   enum Event: Sendable {
     case response(HTTPURLResponse)
     case data(Data)
-    /// All of a body, which was in memory and may be empty.
+    /// The whole body, which was in memory and may be empty.
     case whole(Data)
-    /// All of a download is in its file.
+    /// The whole body of a download, in its file.
     case downloaded(TemporaryFile)
     case finished
     case failed(URLError)
@@ -59,7 +59,7 @@ final class ClientRelay: Sendable {
   /// Starts waiting for the response, in a task that this object owns.
   func start(_ respond: @escaping @Sendable () async throws -> InterceptedResponse) {
     let task = Task { await self.run(respond) }
-    // Here the chain runs already, on another thread.
+    // The task already runs, on another thread.
     state.withLock { $0.task = task }
     // The load outlives this call: from now on it has its timeouts, and the registry can end it.
     guard load.watch(fail: { [weak self] in self?.abort($0) }) else {
@@ -114,7 +114,7 @@ final class ClientRelay: Sendable {
   /// Ends the chain and the load, whatever they are waiting for.
   private func endTask(_ error: any Error) {
     let task = state.withLock { $0.task }
-    // Cancellation handlers are anybody's code, and must not run on the loader's queue.
+    // Cancellation handlers may be the app's code, which must not run on the loader's queue.
     PlatformClient.leavingQueue { task?.cancel() }
     load.end(error: error)
   }
@@ -188,7 +188,7 @@ final class ClientRelay: Sendable {
   /// redirect itself.
   private func offer(_ redirect: ClientRedirect) async {
     load.end(redirect.response)
-    // The app alone is to have the request from now on.
+    // From now on, only the app may retain the request.
     if let request = redirect.request.withLock({ $0.take() }) { post([.redirected(request, redirect.response.head)]) }
     do {
       try await redirect.untilRefused()
@@ -251,7 +251,7 @@ final class ClientRelay: Sendable {
       try file.close()
       post([.downloaded(file), .finished])
     } catch {
-      // Before the body is dropped, which would end the load as cancelled.
+      // End the load before the body is dropped, which would end the load as cancelled.
       let failure = load.urlError(for: error)
       load.end(error: failure)
       throw failure
@@ -259,11 +259,11 @@ final class ClientRelay: Sendable {
   }
 }
 
-/// Thrown up the load when the loading system is to follow a redirect by itself (Apple platforms).
+/// Thrown through the load to let the loading system follow a redirect (Apple platforms).
 struct ClientRedirect: Error {
   let request: Locked<URLRequest?>
   let response: InterceptedResponse
-  /// Returns when the app has refused the redirect; cancelled when the loading system follows it.
+  /// Returns when the app has refused the redirect; is cancelled when the loading system follows it.
   let untilRefused: @Sendable () async throws -> Void
 }
 
@@ -290,7 +290,7 @@ final class WatchedBody: Sendable {
   }
 
   deinit {
-    // Counts only when the body was not read to its end: then its owner has dropped it.
+    // A no-op if the body was read to its end; otherwise its owner has dropped it.
     load.end(error: URLError(.cancelled))
   }
 
@@ -324,7 +324,7 @@ final class WatchedBody: Sendable {
     interruption.interrupt(error)
   }
 
-  /// The body that a reader of a direct load gets.
+  /// The body for the caller of a direct load.
   var body: MessageBody {
     .relaying(response.body, length: response.body.length) { try await self.next() }
   }

@@ -18,7 +18,7 @@ class InterceptingProtocol: PlatformProtocol {
   private var hasEnded = false
 
   override class func canInit(with request: URLRequest) -> Bool {
-    // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
+    // Fail closed: a class whose registry was invalidated accepts all requests, and `startLoading` fails them.
     guard let installation else {
       if PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: self) }
       return true
@@ -67,8 +67,8 @@ class InterceptingProtocol: PlatformProtocol {
     relay?.stop()
   }
 
-  /// The client has been told, by us or by the loading system, how the load ended: releases the load, so that both do
-  /// not retain each other. Called where the client may be called.
+  /// Releases the load after the client has got the terminal event, from this object or from the loading system;
+  /// otherwise both would retain each other. Called where the client may be called.
   func end() {
     hasEnded = true
     relay = nil
@@ -79,11 +79,10 @@ class InterceptingProtocol: PlatformProtocol {
     begin()
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !isCancelled else { return }
-    // Code that waits for a message learns that a WebSocket task has ended by its cancellation alone: no call to the
-    // client reaches it.
+    // Only cancellation ends a receive call on a WebSocket task: calls to the client do not reach it.
     if let task, task is URLSessionWebSocketTask { return PlatformClient.cancel(task) }
-    // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would
-    // be opened.
+    // A `ws` request is accepted only to be refused: a task of another kind has no use for one, and the classes below
+    // would open the connection.
     if ownership == nil, let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket {
       return PlatformClient.fail(self, URLError(.unsupportedURL, userInfo: URLError.failingURL(url)))
     }
@@ -131,7 +130,8 @@ class InterceptingProtocol: PlatformProtocol {
         if !hasEnded { self.relay = relay }
       }
     }
-    // Last, with the load released: the next load of any session waits until the loader's queue has finished this one.
+    // Deliver last, after the load is released: the next load of any session waits until the loader's queue is done
+    // with this one.
     for event in events { client.deliver(event) }
   }
 }
@@ -157,7 +157,7 @@ enum OneBit<Rest: TypeNumber>: TypeNumber {}
 enum ProtocolClasses {
   private struct State {
     var installations: [ObjectIdentifier: Installation] = [:]
-    /// Called with the requests that come to a class without an installation.
+    /// The handlers of requests that reach a class after its registry was invalidated.
     var listeners: [ObjectIdentifier: InterceptorRegistry.LateListener] = [:]
     var last: UInt64 = 0
   }
@@ -194,7 +194,7 @@ enum ProtocolClasses {
     _ = removed
   }
 
-  /// Says that a request came to a class whose registry is invalidated.
+  /// Reports a request that reached a class after its registry was invalidated.
   static func tellLate(_ request: URLRequest, to protocolClass: URLProtocol.Type) {
     let key = ObjectIdentifier(protocolClass)
     state.withLock { $0.listeners[key] }?(request)

@@ -8,20 +8,20 @@ extension URLSession {
   /// try await session.verifyInterception()
   /// ```
   ///
-  /// Call it at launch where a request must not go out without its chain. It makes one request, for a closed port of
-  /// this machine, which the registry answers before any chain: no interceptor, history or event has it.
+  /// Call it at launch if a request must not be sent without its chain. It makes one request, for a closed port of this
+  /// machine, which the registry answers before any chain: no interceptor, history or event contains it.
   ///
-  /// - Throws: `WaylayError.notIntercepted`, which says where to look; `registryInvalidated` for a session whose
-  ///   registry has ended.
+  /// - Throws: `WaylayError.notIntercepted`, whose message names the possible causes; `registryInvalidated` for a
+  ///   session whose registry has ended.
   public func verifyInterception() async throws {
-    // In a background session a task with a completion handler ends the process.
+    // In a background session, a task with a completion handler traps.
     guard configuration.identifier == nil else { throw InterceptionProbe.notIntercepted("it is a background session") }
     try await InterceptionProbe.verify { _ = try await self.data(for: $0, delegate: nil) }
   }
 }
 
 extension URLSessionConfiguration {
-  /// Checks a session that is made from this configuration for the check.
+  /// Makes a session from this configuration, and checks it.
   ///
   /// - Throws: The errors of `URLSession.verifyInterception()`.
   public func verifyInterception() async throws {
@@ -32,7 +32,7 @@ extension URLSessionConfiguration {
   }
 }
 
-/// The request that finds out whether a protocol class of ours is asked.
+/// A request that detects whether the loading system asks the protocol classes of Waylay.
 package enum InterceptionProbe {
   static let method = "WAYLAY-PROBE"
 
@@ -42,7 +42,7 @@ package enum InterceptionProbe {
   /// Loads a probe, which always fails, and throws unless a protocol class of Waylay made it fail.
   package static func verify(_ load: (URLRequest) async throws -> Void) async throws {
     let id = UUID().uuidString
-    // Port 1 is closed: without us the load fails at once, and asks no resolver.
+    // Port 1 is closed: without interception, the load fails at once and without a DNS lookup.
     guard let url = URL(string: "https://127.0.0.1:1/\(id)") else { return }
     var request = URLRequest(url: url, timeoutInterval: 10)
     request.httpMethod = method

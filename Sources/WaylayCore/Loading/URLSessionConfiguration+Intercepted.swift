@@ -88,8 +88,8 @@ extension InterceptorRegistry {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
   }
 
-  /// The class for sessions that are made from a configuration: one for all configurations that give requests the same
-  /// header fields, where a load knows its session, else one for each.
+  /// The class for sessions of a configuration. If a load can determine its session, all configurations with equal
+  /// additional header fields share one class; otherwise each configuration gets a class.
   fileprivate func protocolClass(for configuration: URLSessionConfiguration) -> URLProtocol.Type {
     let key = LoadContext(configuration).additionalFields
     if PlatformClient.knowsSession, let known = state.withLock({ $0.classes[key] }) { return known }

@@ -7,4 +7,4 @@
   @_exported public import FoundationNetworking
 #endif
 
-// A call of the C library that a method's name hides is `WaylayCore.close(…)`.
+// If a method hides a C function, call the function with its module: `WaylayCore.close(…)`.

@@ -2,17 +2,15 @@ import Foundation
 
 /// The loop guard's tag on a request, for code that leaves the task of its chain (rule 7 of "How a chain runs").
 ///
-/// On Linux it travels in `mainDocumentURL`, the one field of a request that survives into a protocol and reaches no
-/// wire (P7); on Apple platforms in a property of the request. It begins with a random number of this process, so that
-/// neither an app's data nor a server can make one.
-///
-/// A file of its own, because both platforms' halves use it.
+/// On Linux it travels in `mainDocumentURL`, the one property of a request that survives into a protocol object and is
+/// never sent (P7); on Apple platforms in a property of the request. It begins with a random number of this process, so
+/// that neither an app's data nor a server can make one.
 enum RequestTag {
   /// 128 random bits, so that a tag cannot be guessed.
   private static let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
   private static let prefix = "waylay-\(nonce):"
 
-  /// The lineages that tags name, and how many there may be before those that no longer count are removed.
+  /// The lineages of the tags in use, and the number at which those that no longer count are removed.
   private static let named = Locked<(lineages: [String: Lineage], limit: Int)>(([:], 256))
 
   /// The tag of a lineage as text; `original` is what the tag displaces.
@@ -32,8 +30,7 @@ enum RequestTag {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
   }
 
-  /// What a tag says, or `nil` for anything that is not a tag of this process. The lineage is `nil` once it no
-  /// longer counts.
+  /// Parses a tag; `nil` for a text that is not a tag of this process. The lineage is `nil` once it no longer counts.
   static func parse(_ text: String) -> (lineage: Lineage?, original: String?)? {
     guard text.hasPrefix(prefix) else { return nil }
     let parts = text.dropFirst(prefix.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -203,7 +203,7 @@ extension Installation {
 
 extension Installation.Core {
   func invalidate(leaving listener: InterceptorRegistry.LateListener? = nil) {
-    // First: a session that comes after the sessions were taken makes no transport.
+    // Invalidate the transports first: a session that appears after this point then makes none.
     transports.invalidate()
     let taken = state.withLock { state in
       defer { (state.sessions, state.spare) = ([:], nil) }
@@ -269,7 +269,7 @@ extension Installation {
       hasStoredCookies = context.prepare(
         &request, origin: RequestTag.origin(of: request), installation.registry.redirectPolicy, bySession: bySession)
       self.request = request
-      // Entries that no longer count stay: they reveal a loop.
+      // Keep entries that no longer count, because a sequence of ended loads may be a loop.
       let current = current?.within(SharedWork.current)
       outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current
       let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false

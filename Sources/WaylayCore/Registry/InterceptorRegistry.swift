@@ -32,7 +32,7 @@ public final class InterceptorRegistry: Sendable {
     /// cycle.
     var direct: Installation.Core?
     var isInvalidated = false
-    /// How often a chain has taken another's place.
+    /// The number of chains replaced so far.
     var replacements = 0
   }
 
@@ -83,7 +83,7 @@ public final class InterceptorRegistry: Sendable {
       limits: limits, security: security, interceptors)
   }
 
-  /// The same with a clock for its timeouts.
+  /// Makes a registry with a clock for its timeouts.
   package init(
     clock: TimerClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default,
     logger: Logger? = nil,
@@ -132,7 +132,7 @@ public final class InterceptorRegistry: Sendable {
         + (count == Self.reportedReplacements ? "; this is the last time that this registry says so" : ""))
   }
 
-  /// An app may replace a chain with each change of its settings.
+  /// The number of replacements to report: an app may replace a chain with each change of its settings.
   private static let reportedReplacements = 5
 
   /// Reports a configuration error: to the logger, or else to standard error, where the developer sees it.

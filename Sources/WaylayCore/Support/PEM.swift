@@ -2,8 +2,8 @@ import Foundation
 
 /// The text form of certificates and keys (RFC 7468).
 enum PEM {
-  /// What is wrong with a text that must have a block with the label, such as `EC PRIVATE KEY` for `PRIVATE KEY`, and no
-  /// such block that is not whole.
+  /// Returns the error of a PEM text; `nil` if the text is valid: it has a block with the label, or with one that ends
+  /// with it, such as `EC PRIVATE KEY` for `PRIVATE KEY`, and all such blocks are valid.
   static func fault(of data: Data, without label: String, as name: String) -> WaylayError? {
     var found: Set<String> = []
     for block in String(decoding: data, as: UTF8.self).components(separatedBy: "-----BEGIN ").dropFirst() {
@@ -22,7 +22,7 @@ enum PEM {
       "\(name) has no block BEGIN \(label), but \(content): pass PEM text, which `openssl` makes of DER.")
   }
 
-  /// Whether a block has the Base64 of a DER sequence; a key with fields (RFC 1421) is encrypted.
+  /// Whether a block contains the Base64 of a DER sequence. A key with header fields (RFC 1421) is encrypted.
   private static func isWhole(_ body: String) -> Bool {
     let lines = body.split(whereSeparator: \.isNewline).filter { !$0.contains(":") }
     let first = Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters)?.first

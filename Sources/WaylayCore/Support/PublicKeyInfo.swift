@@ -2,7 +2,7 @@ import Foundation
 
 /// The public key of a certificate, in the form that pins hash: its SubjectPublicKeyInfo (RFC 5280, section 4.1).
 enum PublicKeyInfo {
-  /// The same of a certificate in PEM.
+  /// The digest for a certificate in PEM.
   static func digest(ofPEM text: String) -> Data? {
     Data(base64Encoded: text.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined())
       .flatMap(digest(ofCertificate:))

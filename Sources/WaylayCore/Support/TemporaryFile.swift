@@ -3,8 +3,8 @@ import Foundation
 /// The file of a download task, or of a body that is to be sent. It is removed with this object, unless it has been
 /// moved or `keep` was called.
 ///
-/// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk
-/// after the other.
+/// Unchecked: on Apple platforms, `FileHandle` is not documented as `Sendable`. One load writes to it, one chunk after
+/// the other.
 final class TemporaryFile: @unchecked Sendable {
   let url: URL
   private let file: FileHandle
@@ -31,7 +31,7 @@ final class TemporaryFile: @unchecked Sendable {
     do { try file.write(contentsOf: chunk) } catch { throw Self.failure(error, at: url) }
   }
 
-  /// Closes the file after the last byte. A delayed error of a write is thrown here.
+  /// Closes the file after the last byte. Throws delayed errors of writes as well.
   func close() throws {
     do { try file.close() } catch { throw Self.failure(error, at: url) }
   }

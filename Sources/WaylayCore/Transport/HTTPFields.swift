@@ -116,7 +116,8 @@ struct FieldSection {
 
   /// Decodes bytes that are not UTF-8 as ISO 8859-1, the historical encoding of fields (RFC 9110, section 5.5).
   private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-    // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
+    // `String(validating:as:)` needs macOS 15 and iOS 18. This initializer repairs invalid text, which then differs
+    // from the bytes.
     let text = String(decoding: bytes, as: UTF8.self)
     return text.utf8.elementsEqual(bytes) ? text : String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }

@@ -26,7 +26,7 @@ extension InterceptedRequest {
     var bytes = 0
     var framing: Set<String> = []
     for field in fields {
-      // Colon, space and line end.
+      // The field's colon, space and line end.
       bytes += field.name.rawName.utf8.count + field.value.utf8.count + 4
       guard bytes <= limits.fieldBytes else { throw excess(.fieldBytes, limits) }
       guard let kind = Self.framing[field.name.canonicalName] else { continue }

@@ -237,7 +237,7 @@ final class SessionExchange: Sendable {
       state.isCancelled = true
       return state.task
     }
-    // Before the cancellation, which would make the session report that the task was cancelled.
+    // End the exchange first: the cancellation would make the session report that the task was cancelled.
     end(throwing: error)
     if let task { PlatformClient.cancel(task) }
   }

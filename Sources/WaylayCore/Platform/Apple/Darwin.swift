@@ -2,14 +2,15 @@
   import Foundation
   import Security
 
-  // All that needs Apple's own classes, and so cannot be run on Linux: the rest of this folder runs there against a
-  // model of Apple's loading system, which has a twin of this file. Type-checked by `Scripts/apple.sh`.
+  // The code that needs Apple's own classes, so that it cannot run on Linux. The other files of this folder run there
+  // against a model of Apple's loading system, which has a counterpart of this file. Type-checked by
+  // `Scripts/apple.sh`.
 
   /// The base class of Waylay's protocol classes on Apple platforms. It inherits the initialiser, which is not `required`
   /// here.
   class PlatformProtocol: URLProtocol {
-    /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it
-    /// starts.
+    /// Set by the object when it starts: on Apple platforms, calls of `canInit` are unrelated to the creation of
+    /// objects (P6).
     final var ownership: Installation.Ownership?
 
     /// The length of the body that the loading system expects to send; 0 and -1 stand for unknown.
@@ -18,7 +19,7 @@
       task.flatMap { $0.countOfBytesExpectedToSend > 0 ? $0.countOfBytesExpectedToSend : nil }
     }
 
-    /// Whose redirects are one load.
+    /// The task: the protocol objects of its redirects form one load.
     final var owner: (any AnyObject & Sendable)? { task }
 
     /// Waits for a second, and for as long as the task is suspended.
@@ -27,7 +28,7 @@
     }
   }
 
-  /// Tells whether a request is still held by anyone: a property of it, which its copies share, is an object.
+  /// Detects whether any copy of a request is still retained: all copies share an object in one of its properties.
   struct RequestHold: Sendable {
     private final class Token: NSObject, Sendable {}
 
@@ -35,7 +36,7 @@
 
     var isHeld: Bool { token != nil }
 
-    /// The request with a hold.
+    /// Returns a copy of the request with a new hold.
     static func on(_ request: URLRequest) -> (URLRequest, RequestHold) {
       let token = Token()
       return (RequestProperty.setting(["waylay.hold": token], in: request), RequestHold(token: token))
@@ -44,7 +45,7 @@
 
   /// The thread that `startLoading` was called on, and the modes of its run loop: where the client may be called.
   ///
-  /// Unchecked: a `RunLoop` is not for other threads, except for this method of it and for waking it up.
+  /// Unchecked: of a `RunLoop`, other threads may only call the method for blocks and the one that wakes it up.
   /// https://developer.apple.com/documentation/corefoundation/cfrunloopperformblock(_:_:_:)
   struct ClientThread: @unchecked Sendable {
     private let runLoop = RunLoop.current
@@ -56,6 +57,7 @@
     }
   }
 
+  /// The properties of a request, which copies keep.
   /// https://developer.apple.com/documentation/foundation/urlprotocol/setproperty(_:forkey:in:)
   enum RequestProperty {
     static func value(_ key: String, of request: URLRequest) -> Any? { URLProtocol.property(forKey: key, in: request) }
@@ -89,10 +91,12 @@
   }
 
   extension URLSessionConfiguration {
+    /// Whether the session waits for a network.
     /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/waitsforconnectivity
     var waitsForNetwork: Bool { waitsForConnectivity }
 
-    /// Asks for the loader that asks protocol classes: the default, which the SDK's header says may change.
+    /// Selects the classic loader, which supports protocol classes. It is the default, but may not stay so, according
+    /// to the header.
     /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/usesclassicloadingmode
     func useClassicLoader() {
       if #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) { usesClassicLoadingMode = true }
@@ -100,7 +104,7 @@
   }
 
   extension URLAuthenticationChallenge {
-    /// Whether the response carries a challenge that a load answers by itself.
+    /// Whether the load, rather than the system, answers the challenge.
     var isForLoad: Bool {
       let methods = [
         NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
@@ -124,7 +128,7 @@
   }
 
   extension URLCredential {
-    /// https://developer.apple.com/documentation/security/secpkcs12import(_:_:_:)
+    /// The credential of a PKCS #12 file. https://developer.apple.com/documentation/security/secpkcs12import(_:_:_:)
     static func certificate(_ certificate: ClientCertificate) -> URLCredential? {
       guard case .pkcs12(let data, let passphrase) = certificate.form else { return nil }
       var items: CFArray?
@@ -138,6 +142,7 @@
   }
 
   extension Stream {
+    /// A pair of connected streams.
     /// https://developer.apple.com/documentation/foundation/stream/getboundstreams(withbuffersize:inputstream:outputstream:)
     static func boundPair(bufferSize: Int) -> (input: InputStream?, output: OutputStream?) {
       var (input, output): (InputStream?, OutputStream?)

@@ -10,19 +10,19 @@
       (RequestProperty.value(key, of: request) as? String).flatMap { parse($0)?.lineage }
     }
 
-    /// The request with a tag.
+    /// Adds a tag to the request.
     static func tag(_ request: inout URLRequest, with lineage: Lineage) {
       request = RequestProperty.setting([key: text(for: lineage)], in: request)
     }
 
-    /// The request as it was before it was tagged.
+    /// Removes the tag from the request.
     static func strip(_ request: inout URLRequest) {
       guard RequestProperty.value(key, of: request) != nil else { return }
       request = RequestProperty.setting([key: nil], in: request)
     }
   }
 
-  /// A note of an app on its request.
+  /// The property of a request behind `URLRequest.interceptorNote`.
   enum RequestNote {
     private static let key = "waylay.note"
 
@@ -88,8 +88,7 @@
   }
 
   extension PlatformProtocol {
-    /// `canInit` is asked on any thread and any number of times, so it says nothing of the object that may be made
-    /// (P6).
+    /// A no-op: `canInit` may be called on any thread and any number of times, whether or not an object is made (P6).
     static func keep(_ ownership: Installation.Ownership) {}
   }
 
@@ -100,11 +99,11 @@
   /// The protocol classes of `URLSession.shared`, on Apple platforms, where classes are registered for it and asked
   /// last in, first out.
   enum SharedSession {
-    /// The configuration that another session gives is a copy.
+    /// Other sessions return a copy of their configuration, so changing it has no effect.
     static func canChange(_ session: URLSession) -> Bool { session === URLSession.shared }
 
     static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
-      // The result is false for a class that is no subclass of `URLProtocol`.
+      // The result is `false` only for a class that is not a subclass of `URLProtocol`.
       _ = URLProtocol.registerClass(protocolClass)
     }
 

@@ -16,7 +16,7 @@
     private let stopped = Locked(false)
     private var questions: ChallengeForwarder?
 
-    /// Nothing is needed that is not public.
+    /// Always complete, because no private API is needed.
     static let report = InterceptionReport(canIntercept: true, losses: [])
     static func prepare() {}
     /// A chain leaves the client's thread: blocking it "is likely to deadlock the application" (Read Me).
@@ -29,31 +29,31 @@
     static let transportAnswersChallenges = true
     /// The loading system collects chunks for completion handlers itself.
     let reportsChunks = true
-    /// It writes the files of download tasks as well, and tells their delegates.
+    /// The loading system writes the files of download tasks, and informs their delegates.
     let isDownload = false
-    /// A protocol class cannot tell: the body is always a stream in the request.
+    /// Unknown to a protocol class: the body is always a stream in the request.
     let isUpload = false
     /// The request, with the values of earlier redirects, each of which had another protocol object (rule 4).
     let request: URLRequest
     let hop: Int
     let id: InterceptedRequest.ID
 
-    /// An upload's body arrives as `httpBodyStream`, whatever it was made from. Changed before the chain runs alone, by
-    /// ``prepare(for:)``.
+    /// An upload's body arrives as `httpBodyStream`, whatever it was made from. Only ``prepare(for:)`` changes it,
+    /// before the chain runs.
     private(set) var body: MessageBody
-    /// The longest body that is taken into memory, in bytes.
+    /// The maximum length of a body that is read into memory, in bytes.
     private static let longestInMemory: Int64 = 4 << 20
-    /// The same of one whose length is not known.
+    /// The same maximum for a body of unknown length.
     private static let longestUnknown = 64 << 10
-    /// Whether the beginning of the request's stream is in ``body`` alone.
+    /// Whether a part of the request's stream was read ahead, so that only ``body`` is complete.
     private var hasReadAhead = false
-    /// A task does not say whose it is here: the settings are those of the configuration when the first request was
-    /// made.
+    /// A protocol object cannot determine its session: the settings are those of the configuration at the first
+    /// request.
     let context: LoadContext
     let transports: Installation.Transports? = nil
     static let knowsSession = false
 
-    /// A protocol class is not told of its session.
+    /// A no-op: a protocol class cannot determine its session.
     static func onRelease(of session: URLSession, _ body: @escaping @Sendable () -> Void) {}
 
     init(_ loader: InterceptingProtocol, in installation: Installation) throws {
@@ -100,13 +100,14 @@
       work()
     }
 
-    /// Cancels a task of a session, from anywhere.
+    /// Cancels a task of a session, from any thread.
     static func cancel(_ task: URLSessionTask) { task.cancel() }
 
-    /// The loading system's own cache is left as the app configured it; the new loader asks no protocol class.
+    /// Keeps the cache as the app configured it, and selects the classic loader, because the new one does not support
+    /// protocol classes.
     static func adjust(_ configuration: URLSessionConfiguration) { configuration.useClassicLoader() }
 
-    /// Fails a load at once; inside `startLoading`.
+    /// Fails a load at once; must be called inside `startLoading`.
     static func fail(_ loader: InterceptingProtocol, _ error: any Error) {
       loader.client?.urlProtocol(loader, didFailWithError: URLError(presenting: error, url: loader.request.url))
     }
@@ -129,15 +130,15 @@
       thread.perform(work)
     }
 
-    /// The same for the last time.
+    /// Runs the last `work` of a load.
     func conclude(_ work: @escaping @Sendable () -> Void) { schedule(work) }
 
-    /// Whether the app gets the response in one piece at its end: unknown here.
+    /// Whether the app gets the response in one piece at its end; unknown here.
     let tellsAtOnce = false
 
     // MARK: On the client's thread
 
-    /// `stopLoading`: not a word to the client from now on, of a challenge neither.
+    /// Stops all calls to the client, also for challenges; called by `stopLoading`.
     func stop() {
       stopped.withLock { $0 = true }
       questions?.close(isTelling: false)
@@ -150,13 +151,14 @@
       case .response(let head): client.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
       case .data(let data): client.urlProtocol(loader, didLoad: data)
       case .whole(let body): if !body.isEmpty { client.urlProtocol(loader, didLoad: body) }
-      // Never posted here, where no load is a download.
+      // Never posted: no load is a download here.
       case .downloaded: break
       case .finished: client.urlProtocolDidFinishLoading(loader)
       case .failed(let error): client.urlProtocol(loader, didFailWithError: error)
       case .redirected(let request, let head):
-        // The loading system makes another protocol object for the new request and stops this one. The Read Me's fails at
-        // once, which an app that refuses the redirect may see in place of the response.
+        // The loading system makes another protocol object for the new request and stops this one. Unlike the one in
+        // the Read Me, this object does not fail at once: an app that refuses the redirect might see that failure
+        // instead of the response.
         questions?.close(isTelling: true)
         client.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: head)
       }
@@ -164,24 +166,24 @@
   }
 
   extension InterceptingProtocol {
-    /// A load that is over before it begins is not started here.
+    /// Always `false`: the loading system does not start a load whose task has already ended.
     var isCancelled: Bool { false }
 
-    /// The length of the request's body, where the app or the loading system says it.
+    /// The length of the request's body, if the app or the loading system declares it.
     fileprivate var bodyLength: Int64? {
       request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64(decimal: $0) } ?? expectedBodyLength
     }
   }
 
   extension InterceptedResponse {
-    /// The head as the loading system gets it.
+    /// The head in the form for the loading system.
     var platformHead: HTTPURLResponse { head }
   }
 
   // MARK: Challenges
 
   extension PlatformClient {
-    /// The load's questions to the app, made when there is the first one.
+    /// The forwarder of challenges to the app, made on first use.
     var challenges: ChallengeForwarder {
       let challenges = questions ?? ChallengeForwarder(self)
       questions = challenges
@@ -206,11 +208,11 @@
   }
 
   extension PlatformClient: LoadDelegate {
-    /// Redirects are the loading system's: it asks the app's delegate and starts the next hop with a protocol object of
-    /// its own.
+    /// Leaves the redirect to the loading system, which asks the app's delegate and makes a new protocol object for the
+    /// next hop.
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
       var request = request
-      // One that makes a GET of another method goes without the body.
+      // A redirect that changes another method to GET drops the body.
       if request.httpMethod == loader.request.httpMethod, !body.isEmpty {
         let reader = body.consumedBy ?? (hasReadAhead && body.inMemory == nil ? "the search for its end" : nil)
         if let reader { throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body") }
@@ -222,13 +224,14 @@
       throw ClientRedirect(request: Locked(held), response: response) { try await self.untilRefused(hold) }
     }
 
-    /// Waits until the app must have refused a redirect: no call says so, but an object whose redirect is followed is
-    /// stopped, and this wait is then cancelled.
+    /// Waits until the app has probably refused a redirect. No call reports a refusal; but if the redirect is followed,
+    /// the object is stopped, which cancels this wait.
     ///
-    /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450). One
-    /// that comes before the loading system has stopped the object may be taken in place of the redirect (OHHTTPStubs
-    /// issue 230). An app retains the request of a redirect until it has decided. So the object
-    /// waits until the request is released, and a second besides; where it is kept, for the request's own timeout.
+    /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450).
+    /// One that comes before the loading system has stopped the object may be taken in place of the redirect
+    /// (OHHTTPStubs issue 230). An app retains the request of a redirect until it has decided. So the object waits
+    /// until the request is released, and then for one more second; if the request stays retained, until the request's
+    /// timeout.
     private func untilRefused(_ hold: RequestHold) async throws {
       var seconds = 0.0
       repeat {
@@ -244,8 +247,8 @@
 
     var delegateID: ObjectIdentifier? { ObjectIdentifier(loader) }
 
-    /// Challenges of responses that interceptors make up; those of the network come from the inner session, through
-    /// `forward`.
+    /// The challenges of responses made by interceptors; `forward` handles those of the network, from the inner
+    /// session.
     func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeReply {
       let promise = Promise<ChallengeReply>()
       return try await promise.valueUnlessCancelled {

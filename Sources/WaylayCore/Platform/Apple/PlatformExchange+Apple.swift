@@ -3,26 +3,27 @@
 
   // Written from the documentation, type-checked, and not run by this package's own checks, which run on Linux.
 
-  /// What an exchange on the inner session does differently on Apple platforms.
+  /// The parts of an exchange on the inner session that differ between platforms.
   enum PlatformExchange {
     static let capabilities: TransportCapabilities = [.backPressure, .streamedUploads]
 
-    /// Whether the session's challenges can do it; an identity is made of PKCS #12 alone.
+    /// Whether the session's challenges can meet the demands: an identity can only be made from PKCS #12.
     static func supports(_ demands: TransportSecurity.Demands) -> Bool {
       if case .pem = demands.certificate?.form { false } else { true }
     }
 
-    /// Bytes that may wait for a slow reader before its task is suspended.
+    /// The number of bytes buffered for a slow reader before the task is suspended.
     static let highWater = 1 << 20
 
-    /// Asks the app through the client of the load. Without one, a challenge that the load answers ends in the response
-    /// that carried it, and any other is the system's: server trust, identities, proxies.
+    /// Asks the app through the client of the load. Without a client, a challenge that the load answers itself is
+    /// rejected, so that the load gets the response with it; the system handles any other: server trust, identities,
+    /// proxies.
     /// https://developer.apple.com/documentation/foundation/urlsession/authchallengedisposition/rejectprotectionspace
     static func answer(
       _ challenge: URLAuthenticationChallenge, of exchange: SessionExchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      // Pins come besides the judgement on the certificate, which follows as ever.
+      // Pins are checked in addition to the certificate, whose validation follows.
       if let demands = exchange?.demands, let pins = demands.pins ?? demands.reported, challenge.isServerTrust {
         exchange?.isPinned = challenge.leafCertificate.flatMap(PublicKeyInfo.digest).map(pins.contains) ?? false
       }
@@ -47,12 +48,12 @@
     struct Upload: Sendable {
       private struct Sending {
         var pump: Task<Void, Never>?
-        /// Kept as long as the exchange: without it the stream would end, as if it were complete.
+        /// Retained as long as the exchange: releasing it would end the stream as if it were complete.
         var writer: StreamWriter?
       }
 
       private let body: MessageBody
-      /// What the head says of a body that is sent as a stream.
+      /// The declared length of a body that is sent as a stream.
       private let length: Int64?
       private let sending = Locked(Sending())
 
@@ -61,14 +62,13 @@
         length = request.declaredLength
       }
 
-      /// The session knows the length of data and files, and that of a stream by this field alone: without one the body
-      /// goes out in chunks.
-      /// https://developer.apple.com/documentation/foundation/urlrequest/httpbodystream
+      /// The session knows the length of data and files, and that of a stream only from this field: without it, the
+      /// body is sent in chunks. https://developer.apple.com/documentation/foundation/urlrequest/httpbodystream
       var contentLength: String? {
         body.isEmpty || body.inMemory != nil || body.fileURL != nil ? nil : length.map { "\($0)" }
       }
 
-      /// A protocol class sees any body as a stream here, whatever task it came from.
+      /// Makes the task. Protocol classes see any body as a stream here, whatever kind of task it came from.
       func makeTask(
         _ request: URLRequest, in session: URLSession, for exchange: SessionExchange, toForeignClasses: Bool
       ) -> URLSessionTask {
@@ -80,7 +80,7 @@
         return session.dataTask(with: request)
       }
 
-      /// The body once more, where it can be read once more.
+      /// A new stream of the body, if the body is replayable.
       /// https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate/urlsession(_:task:neednewbodystream:)
       func newStream(for exchange: SessionExchange) -> InputStream? {
         if let data = body.inMemory { return InputStream(data: data) }
@@ -99,7 +99,7 @@
           do {
             if try await copy(to: writer) { writer.close() }
           } catch {
-            // Not closed: what has been sent would be taken for all of it.
+            // Do not close the stream: the sent part would pass for the whole body.
             if !Task.isCancelled { exchange?.fail(error) }
           }
         }
@@ -111,10 +111,10 @@
         return input
       }
 
-      /// Writes the body, and checks its length against the one that the head says.
+      /// Writes the body, and checks that it has the declared length.
       ///
-      /// - Returns: Whether all of it was written. The session ends the reading where an answer has come early, or where
-      ///   it begins again.
+      /// - Returns: Whether all of it was written. The session stops reading after an early response, or before it
+      ///   starts over.
       private func copy(to writer: StreamWriter) async throws -> Bool {
         var count: Int64 = 0
         for try await chunk in body {
@@ -134,7 +134,7 @@
   }
 
   extension InterceptedRequest {
-    /// The length of the body: what it knows itself, or what its field says.
+    /// The length of the body: the known one, or the declared one.
     fileprivate var declaredLength: Int64? {
       body.length ?? fields[.contentLength].flatMap { Int64(decimal: $0) }
     }
@@ -164,7 +164,7 @@
       output.close()
     }
 
-    /// Whether the reader has room for all of it; not when it reads no more.
+    /// Writes data. Returns whether all of it was written: `false` if the reader has stopped.
     func write(_ data: Data) async -> Bool {
       await withCheckedContinuation { continuation in
         queue.async { continuation.resume(returning: self.writeAll(data)) }
@@ -195,7 +195,7 @@
 
   /// Hands the inner session's challenges to the app, one at a time, as the Read Me of CustomHTTPProtocol asks.
   ///
-  /// Unchecked: used on the client's thread only. Answers come on any thread, to a ``Question``, which guards itself.
+  /// Unchecked: used on the client's thread only. Answers may come on any thread, because ``Question`` is thread-safe.
   final class ChallengeForwarder: @unchecked Sendable {
     typealias Completion = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -208,7 +208,7 @@
       self.client = client
     }
 
-    /// Asks the app, after what it is being asked already.
+    /// Asks the app, after all pending challenges.
     func forward(_ challenge: URLAuthenticationChallenge, _ completion: @escaping Completion) {
       guard !isClosed else { return completion(.cancelAuthenticationChallenge, nil) }
       waiting.append((challenge, completion))
@@ -228,10 +228,10 @@
       client.ask(ours)
     }
 
-    /// Ends all questions, at the latest when the load ends.
+    /// Cancels all pending challenges, at the latest when the load ends.
     ///
-    /// - Parameter isTelling: Whether the app is told to withdraw what it is being asked: before the last word of a
-    ///   load it is, and inside `stopLoading`, after which it must not be called, it is not.
+    /// - Parameter isTelling: Whether to inform the app of the cancellation: before the terminal event of a load, but
+    ///   not inside `stopLoading`, after which the client must not be called.
     func close(isTelling: Bool) {
       guard !isClosed else { return }
       isClosed = true
@@ -245,8 +245,7 @@
     }
   }
 
-  /// The sender of one challenge: whatever answers there are, on whatever threads, the first one counts, unless it has
-  /// been withdrawn.
+  /// The sender of one challenge. The first answer counts, on any thread, unless the challenge was withdrawn.
   private final class Question: NSObject, URLAuthenticationChallengeSender, Sendable {
     private let completion: Locked<ChallengeForwarder.Completion?>
 
@@ -256,7 +255,7 @@
 
     var isAnswered: Bool { completion.withLock { $0 == nil } }
 
-    /// Takes the question back; `nil` when it has been answered.
+    /// Withdraws the challenge; returns `nil` if it was answered.
     func withdraw() -> ChallengeForwarder.Completion? {
       completion.withLock { completion in
         defer { completion = nil }

@@ -2,26 +2,27 @@
   import Dispatch
   import Foundation
 
-  /// Whether `URLSessionTask.cancel()` waits for the work queue. The library in the process decides it, which may be of
-  /// another version than the compiler.
+  /// Whether `URLSessionTask.cancel()` waits for the work queue. Detected at run time, because the Foundation in the
+  /// process may have another version than the compiler.
   @_spi(Benchmarks) public enum Cancellation: Sendable {
-    /// It waits for the queue: called on it, it ends the process (P27).
+    /// It waits for the queue, and traps if it is called on it (P27).
     case waits
     /// It returns at once.
     case returns
 
     private static let answer = Locked<Cancellation?>(nil)
-    /// Determines the answer once per process, without waiting.
+    /// Starts the detection, once per process, without waiting for it.
     static let asked: Void = probe { found in answer.withLock { $0 = $0 ?? found } }
 
-    /// `nil` until it is known.
+    /// The detected behavior; `nil` until it is known.
     static var current: Cancellation? { answer.withLock { $0 } }
 
-    /// Sets the answer, for tests and measurements; `nil` for unknown, which is safe in either case.
+    /// Sets the behavior, for tests and measurements; `nil` for unknown, which is safe in either case.
     @_spi(Benchmarks) public static func assume(_ assumed: Cancellation?) { answer.withLock { $0 = assumed } }
 
     static func probe(_ tell: @escaping @Sendable (Cancellation) -> Void) {
-      // A task of no session, and of a kind for which no protocol class is asked: cancelling it has no other effect.
+      // The task belongs to no session, and to a kind for which no protocol class is asked: cancelling it has no other
+      // effect.
       let task = URLSessionDownloadTask()
       guard let hasNoProtocol = StoredProperty<Bool>("createdFromInvalidResumeData", in: URLSessionDownloadTask.self),
         let queue = try? TaskInternals.workQueue(of: task)
@@ -44,7 +45,7 @@
       }
       DispatchQueue.global().asyncAfter(deadline: .now() + time) {
         if first.settle(.success(())) { tell(.waits) }
-        // Dispatch ends the process when a suspended queue is released.
+        // Dispatch traps if a suspended queue is released.
         queue.resume()
       }
     }

@@ -11,8 +11,7 @@
     let loader: InterceptingProtocol
     let task: URLSessionTask
     let session: URLSession
-    /// The context of the load: its settings are those of the session, whatever the configuration said when it was
-    /// intercepted.
+    /// The context of the load, with the settings of the session rather than those of the intercepted configuration.
     let context: LoadContext
     let transports: Installation.Transports?
     /// The queue on which the client may be called.
@@ -23,7 +22,7 @@
     let reportsChunks: Bool
     /// Whether the body goes into a file.
     let isDownload: Bool
-    /// Whether the task has the body, rather than its request.
+    /// Whether the body belongs to an upload task instead of its request.
     let isUpload: Bool
     /// The receiver of the task's events.
     let listener: TaskInternals.Listener
@@ -43,7 +42,7 @@
     /// The properties of a task that are missing.
     static var report: InterceptionReport { TaskInternals.report }
 
-    /// Before the first load.
+    /// Starts the detection of ``Cancellation/current`` before the first load.
     static func prepare() { Cancellation.asked }
 
     /// Responses may be given inside `startLoading`, which runs on the work queue (P2).
@@ -59,14 +58,14 @@
     /// The inner session answers no challenges (P14): the load does.
     static let transportAnswersChallenges = false
 
-    /// The settings are those of the session, whatever class it asks.
+    /// Whether a load can determine its session, whose settings it uses.
     static let knowsSession = true
 
     /// Redirects are followed inside the load, so no hop comes from another protocol object (P5).
     let hop = 0
     let id = InterceptedRequest.ID.next()
 
-    /// Reads the task; inside `startLoading`.
+    /// Reads the task; must be called inside `startLoading`.
     init(_ loader: InterceptingProtocol, in installation: Installation) throws {
       guard let task = loader.task else {
         throw WaylayError(.foundationChanged, "the loading system started a load without a task: update Waylay.")
@@ -81,7 +80,7 @@
       givenBody = try isUpload ? TaskInternals.uploadBody(of: task) : loader.givenBody
       meter = TaskMeter(sending: givenBody?.length)
       if isDownload {
-        // Without a file to hand over, the end of a download task ends the process (P13).
+        // Without a file, the end of a download task traps (P13).
         guard TaskInternals.servesDownloads else {
           throw WaylayError(
             .downloadTaskUnsupported,
@@ -107,28 +106,29 @@
       (context, transports) = installation.settings(of: session)
     }
 
-    /// Calls `body` once a session is released, and all its tasks; never, where Foundation is not as expected.
+    /// Calls `body` once a session and all its tasks are released; never, if Foundation is not as expected.
     static func onRelease(of session: URLSession, _ body: @escaping @Sendable () -> Void) {
       SessionEnd.await(session, body)
     }
 
-    /// Starts `work` at once, unless that would keep the main thread from its own work.
+    /// Starts `work` at once, except on the main thread, which that would block.
     static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
       waylay_curl_is_main_thread() ? Task(operation: work) : Task.immediate(operation: work)
     }
 
-    /// Runs code that may use the loading system, off the queue that all sessions share: on it, making, resuming or
-    /// cancelling any session's task ends the process (P18, P22).
+    /// Runs code that may use the loading system off the queue that all sessions share: on that queue, making, resuming
+    /// or cancelling a task traps (P18, P22).
     static func leavingQueue(_ work: @escaping @Sendable () -> Void) {
       DispatchQueue.global().async(execute: work)
     }
 
-    /// Cancels a task of a session, from anywhere.
+    /// Cancels a task of a session, from any thread.
     static func cancel(_ task: URLSessionTask) {
       if Cancellation.current == .returns { task.cancel() } else { leavingQueue { task.cancel() } }
     }
 
-    /// A session without a cache: a lookup hops to a background queue and lists a directory, for nothing (P22, P24).
+    /// Removes the cache: it never stores a response, but each lookup hops to a background queue and lists a directory
+    /// (P22, P24).
     static func adjust(_ configuration: URLSessionConfiguration) {
       configuration.urlCache = nil
     }
@@ -136,7 +136,7 @@
     var body: MessageBody { givenBody ?? .asking(self) }
     var request: URLRequest { loader.request }
 
-    /// Fails a load at once; inside `startLoading`, or as the last call to the client.
+    /// Fails a load at once; must be called inside `startLoading`, or as the last call to the client.
     static func fail(_ loader: InterceptingProtocol, _ error: any Error) {
       let error = URLError(presenting: error, url: loader.request.url)
       if let task = loader.task {
@@ -153,7 +153,7 @@
 
     var isCancelled: Bool { loader.isCancelled }
 
-    /// `stopLoading` was called. Whether that means a pause or the end, the task's state says (P16).
+    /// Called by `stopLoading`: a no-op, because the task's state shows whether the task is paused or over (P16).
     func stop() {}
 
     /// Runs `work` where the client may be called.
@@ -177,7 +177,7 @@
       resume?()
     }
 
-    /// Tells the loading system; on the work queue.
+    /// Delivers an event to the loading system; on the work queue.
     func deliver(_ event: ClientRelay.Event) {
       switch event {
       case .response(let head):
@@ -204,7 +204,7 @@
     }
 
     private func finish() {
-      // Before the terminal call: a later call would come after the end.
+      // Report now: after the terminal call, it would be too late.
       tell(isLast: true)
       let file = downloaded
       downloaded = nil
@@ -240,31 +240,31 @@
   extension PlatformClient {
     // MARK: From the load
 
-    /// The head has arrived, with this length of the body.
+    /// Records the length of the response's body when its head arrives.
     func expect(_ length: Int64?) {
       meter.willReceive(length)
     }
 
-    /// A part of the response's body is there.
+    /// Records a received part of the response's body.
     func received(_ chunk: Data) {
       if meter.received(chunk.count, endIsTold: tellsAtOnce) { schedule { self.tell() } }
-      // By way of the work queue, where the response was delivered before.
+      // Use the work queue, on which the response was delivered before.
       if showsChunks, callersDelegate != nil { schedule { self.pass(chunk) } }
     }
 
-    /// The body is collected, and also passed chunk by chunk to a delegate that receives chunks.
+    /// Collects the body, and also passes it chunk by chunk to a delegate that receives chunks.
     func collect() {
       showsChunks = true
     }
 
-    /// The transport has sent `total` bytes of the request's body.
+    /// Records that the transport has sent `total` bytes of the request's body.
     func sent(_ total: Int64) {
       if meter.sent(total) { schedule { self.tell() } }
     }
 
     // MARK: On the work queue
 
-    /// Updates the task's `progress`, then calls the delegate, once for all news.
+    /// Updates the task's `progress`, then calls the delegate; reports are coalesced.
     ///
     /// - Parameter isLast: Whether the response is complete. Progress is complete then, even of an empty body.
     func tell(isLast: Bool = false) {
@@ -295,11 +295,12 @@
       }
     }
 
-    /// Leaves the file of a download to the app until its delegate or handler returns; that of an `async` call for good.
+    /// Leaves the file of a download to the app: until its delegate or handler returns, or, for an `async` call,
+    /// permanently.
     func handOver(_ file: TemporaryFile) {
       if case .caller = listener { return file.keep() }
       let queue = session.delegateQueue
-      // After the loading system's operation; on a queue of several threads, a barrier waits for it.
+      // Remove the file after the loading system's operation; on a queue of several threads, by a barrier.
       if queue.maxConcurrentOperationCount == 1 {
         queue.addOperation { file.remove() }
       } else {
@@ -309,7 +310,7 @@
 
     // MARK: The delegate of an async call
 
-    /// Shows a part of the body to the delegate of an `async` call, whom the loading system tells of the head alone
+    /// Passes a part of the body to the delegate of an `async` call, to which the loading system passes only the head
     /// (P25).
     func pass(_ chunk: Data) {
       guard let delegate = callersDelegate, let task = task as? URLSessionDataTask else { return }
@@ -382,12 +383,12 @@
       state = Locked(State(news: News(expectedToSend: length)))
     }
 
-    /// The length of the response's body.
+    /// Records the length of the response's body.
     func willReceive(_ length: Int64?) {
       state.withLock { $0.news.expectedToReceive = length }
     }
 
-    /// The transport has sent `total` bytes of the body, counted from its beginning.
+    /// Records that the transport has sent `total` bytes of the body, counted from its beginning.
     ///
     /// - Returns: Whether to schedule a report.
     func sent(_ total: Int64) -> Bool {
@@ -400,7 +401,7 @@
       }
     }
 
-    /// `count` more bytes of the response have arrived.
+    /// Records that `count` more bytes of the response have arrived.
     ///
     /// - Parameter endIsTold: Whether the report of the response's end covers the last of them.
     func received(_ count: Int, endIsTold: Bool) -> Bool {
@@ -411,7 +412,7 @@
       }
     }
 
-    /// The whole response has arrived in one piece; the report of its end covers it, too.
+    /// Records that the whole response has arrived in one piece; the report of its end covers it.
     func receivedWhole(_ count: Int) {
       state.withLock { state in
         state.news.expectedToReceive = Int64(count)
@@ -449,7 +450,7 @@
     private let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive")
     private let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend")
 
-    /// `nil` when this version of Foundation keeps them in another way.
+    /// `nil` if this version of Foundation stores them differently.
     static let known: TaskRecord? = {
       guard storedPlace(of: "syncQ", in: URLSessionTask.self) != nil else { return nil }
       let record = TaskRecord()
@@ -465,7 +466,7 @@
       return isRead ? record : nil
     }()
 
-    /// The task has failed; on the work queue.
+    /// Sets the error of a task; on the work queue.
     func fail(_ task: URLSessionTask, _ error: any Error) {
       self.error?.write(error, into: task)
     }
@@ -476,14 +477,14 @@
       queue.sync { currentRequest?.write(request, into: task) }
     }
 
-    /// So many bytes have been sent and received; on the work queue.
+    /// Sets the counts of sent and received bytes; on the work queue.
     func count(_ task: URLSessionTask, _ news: TaskMeter.News) {
       guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
       queue.sync {
         sent?.write(news.totalSent, into: task)
         received?.write(news.totalReceived, into: task)
-        // These two Foundation does not guard, neither do readers: they are written when they change, which is once in
-        // most loads.
+        // Foundation reads and writes these two without a lock: write them only if they change, which is once in most
+        // loads.
         let (toSend, toReceive) = (news.expectedToSend ?? 0, news.expectedToReceive ?? TaskMeter.News.unknown)
         if task.countOfBytesExpectedToSend != toSend { expectedToSend?.write(toSend, into: task) }
         if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive?.write(toReceive, into: task) }

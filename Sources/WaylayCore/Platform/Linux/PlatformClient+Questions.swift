@@ -2,7 +2,7 @@
   import Foundation
 
   extension PlatformClient: LoadDelegate {
-    /// Never called where a chain may answer inline: the body is the app's own data, file or stream.
+    /// Returns the body unchanged: the app's data, file or stream. Not called if a chain may respond inline.
     func prepare(for load: Load) -> MessageBody { body }
 
     /// The receiver of questions: the delegate named in an `async` call, else the task's, else the session's.
@@ -68,8 +68,8 @@
   }
 
   extension MessageBody {
-    /// The body of an upload task made with `withStreamedRequest:`, for which the delegate is asked when somebody reads
-    /// it.
+    /// The body of an upload task made with `withStreamedRequest:`. The delegate is asked for the stream when the body
+    /// is read.
     static func asking(_ client: PlatformClient) -> MessageBody {
       .stream(replaying: { StreamedBody(client: client) })
     }

@@ -5,7 +5,7 @@
   enum PlatformExchange {
     static let capabilities: TransportCapabilities = []
 
-    /// A challenge about the server's trust never comes (U4).
+    /// Linux never sends a challenge about the server's trust (U4).
     static func supports(_ demands: TransportSecurity.Demands) -> Bool {
       demands.pins == nil && demands.certificate == nil
     }

@@ -3,7 +3,7 @@
 
   /// The base class of Waylay's protocol classes on Linux, where the initialiser is `required`, without `override`.
   class PlatformProtocol: URLProtocol {
-    /// Made where this object was, by the code that resumed the task.
+    /// The ownership that `canInit` determined right before this object was made, in the code that resumed the task.
     final var ownership: Installation.Ownership?
     /// The caller of the task's `async` function; set at the beginning of `startLoading`.
     final var caller: TaskCaller?
@@ -21,8 +21,8 @@
   /// An ownership on its way from `canInit` to the protocol object that is made for it.
   ///
   /// On Linux the loading system asks `canInit` and makes the object in one go, on one thread, inside the app's
-  /// `resume()` (P6, P7). So it waits in a slot of that thread; an object that finds another class's or another URL's
-  /// there asks the chains again.
+  /// `resume()` (P6, P7). So it waits in a thread-specific variable; an object that finds the ownership of another
+  /// class or URL there asks the chains again.
   enum PendingOwnership {
     private static let key: pthread_key_t = {
       var key = pthread_key_t()
@@ -48,7 +48,7 @@
   }
 
   extension RequestTag {
-    /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
+    /// `nil`: on Linux, all hops stay inside one load.
     static func origin(of request: URLRequest) -> URL? { nil }
 
     /// The lineage of the request's tag, if it has one.
@@ -57,20 +57,20 @@
       return parse(url.absoluteString)?.lineage
     }
 
-    /// The request with a tag.
+    /// Adds a tag to the request.
     static func tag(_ request: inout URLRequest, with lineage: Lineage) {
       strip(&request)
       request.mainDocumentURL = URL(string: text(for: lineage, original: request.mainDocumentURL?.absoluteString))
     }
 
-    /// The request as it was before it was tagged.
+    /// Removes the tag from the request.
     static func strip(_ request: inout URLRequest) {
       guard let url = request.mainDocumentURL, let tag = parse(url.absoluteString) else { return }
       request.mainDocumentURL = tag.original.flatMap { URL(string: $0) }
     }
   }
 
-  /// A note of an app on its request, where the loop guard's tag is, too.
+  /// The note behind `URLRequest.interceptorNote`, in the same property as the loop guard's tag.
   enum RequestNote {
     private static let scheme = "waylay-note"
 
@@ -108,8 +108,8 @@
     }
   }
 
-  /// The networks that a request of the loading system may use: on Linux it knows cellular ones alone, and no transport
-  /// can tell.
+  /// The networks that a `URLRequest` may use: on Linux it only has cellular access, and no transport distinguishes
+  /// networks.
   enum RequestNetworkAccess {
     static func read(from request: URLRequest) -> InterceptedRequest.NetworkAccess {
       request.allowsCellularAccess ? .all : InterceptedRequest.NetworkAccess.all.subtracting(.cellular)

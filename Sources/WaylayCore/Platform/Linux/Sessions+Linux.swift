@@ -59,7 +59,7 @@
       return (response.body.bytes, response.head)
     }
 
-    /// The same for a URL.
+    /// Like ``bytes(for:)``, for a URL.
     public func bytes(from url: URL) async throws -> (AsyncBytes, URLResponse) {
       try await bytes(for: URLRequest(url: url))
     }

@@ -27,8 +27,8 @@
 
     /// Hands over the file of a download, which the loading system takes from the protocol object at its end (P28).
     ///
-    /// The property is not public, and its exported setter ends the process; so it is written where it is stored, once
-    /// ``servesDownloads`` has shown that it is there. Call it on the work queue, where the loading system reads it.
+    /// The property is not public, and its exported setter traps; so it is written at its offset, after
+    /// ``servesDownloads`` has verified that. Call it on the work queue, where the loading system reads it.
     static func setDownloadedFile(_ file: URL, of loader: URLProtocol) throws {
       guard servesDownloads, write(file, into: loader) else { throw changed("URLProtocol.properties") }
     }

@@ -15,11 +15,11 @@
       child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
-    /// The properties that can be read where they are stored. Reflection finds the others, which takes microseconds for
+    /// The properties that can be read at their offsets. Reflection finds the others, which takes microseconds for
     /// each.
     ///
-    /// Name, type and size do not show how a property is stored: a weak reference looks like a strong one. So each stored
-    /// value is compared with the result of reflection, once per process, on the first task of a session.
+    /// Name, type and size do not show how a property is stored: a weak reference looks like a strong one. So each
+    /// stored value is compared with the result of reflection, once per process, on the first task of a session.
     final class Layout: Sendable {
       let workQueue: StoredProperty<DispatchQueue>?
       let syncQueue: StoredProperty<DispatchQueue>?
@@ -75,7 +75,7 @@
 
     // MARK: The report
 
-    /// The state without a session, and after the loads so far.
+    /// The state of interception, as far as the loads so far have shown.
     static var report: InterceptionReport {
       InterceptionReport(canIntercept: findsEssentials && !hasFailed.withLock { $0 }, losses: losses)
     }
@@ -112,7 +112,7 @@
     }
   }
 
-  /// Where objects of a class keep a property.
+  /// The offset and the type of a stored property of a class.
   func storedPlace(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
     var place: (Int, Any.Type)?
     guard !TaskInternals.renamed.withLock({ $0.contains(name) }) else { return nil }

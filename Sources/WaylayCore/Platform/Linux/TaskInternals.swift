@@ -10,8 +10,8 @@
   package enum TaskInternals {
     /// The queue on which the task's client may be called (P1).
     ///
-    /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it
-    /// would undo a `suspend()` of the app that comes between looking at the task's state and calling it.
+    /// `task.resume()` would reach it through public API (P21), but it takes a quarter longer with 64 loads in flight,
+    /// and it would undo a `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
       try layout(of: task).workQueue?.read(from: task) ?? property("workQueue", of: task)
     }
@@ -31,7 +31,7 @@
       return try stored as? URLSession ?? property("session", of: task)
     }
 
-    /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
+    /// The work queue of a session, which all its tasks' queues target; `nil` if it is not found.
     package static func workQueue(of session: URLSession) -> DispatchQueue? {
       child("workQueue", at: level(of: URLSession.self, in: session)) as? DispatchQueue
     }
@@ -79,15 +79,15 @@
     /// Makes `resume()` of an ended task a no-op; on the work queue, right before the client's last call.
     ///
     /// From that call until the app's queue has run its handler, a task is running and has no protocol object. A
-    /// `resume()` then fails the task again, and if the task leaves its session's table meanwhile, the process ends (P31).
+    /// `resume()` then fails the task again, and if the task leaves its session's table meanwhile, that traps (P31).
     /// With a count of suspensions that no app undoes, `resume()` does nothing. `state` is unchanged.
     static func close(_ task: URLSessionTask) {
       guard closesTasks else { return }
       suspendCount?.write(closedCount, into: task)
     }
 
-    /// Whether `close(_:)` has an effect: found out once, on a task that belongs to no session. Without it a task is as
-    /// plain as Foundation's.
+    /// Whether `close(_:)` has an effect; determined once, on a task that belongs to no session. If not, tasks behave
+    /// as without Waylay.
     static let closesTasks: Bool = {
       guard let suspendCount else { return false }
       let probe = URLSessionTask()
@@ -96,7 +96,7 @@
       return child("suspendCount", ofTask: probe) as? Int == closedCount
     }()
 
-    /// Far from 0 and from the largest number, where `suspend()` ends the process.
+    /// Far from 0, and from the maximum, at which `suspend()` traps.
     private static let closedCount = 1 << 40
     private static let suspendCount = StoredProperty<Int>("suspendCount")
 
@@ -138,17 +138,17 @@
     static let misplacement = Locked(0)
   }
 
-  /// A property of a session task that is not public, and is read and written where it is stored.
+  /// A property of a session task that is not public, and is read and written at its offset.
   struct StoredProperty<Value>: Sendable {
     let offset: Int
 
-    /// `nil` when tasks have no such property, or one of another type.
+    /// `nil` if tasks have no such property, or one of another type.
     init?(_ name: String, in type: URLSessionTask.Type = URLSessionTask.self) {
       guard let place = storedPlace(of: name, in: type), place.type == Value.self else { return nil }
       offset = place.offset
     }
 
-    /// Call it where Foundation reads the property itself.
+    /// Must be called on the queue on which Foundation reads the property.
     func read(from task: URLSessionTask) -> Value {
       // The task is alive during this call, and the stored value has this type.
       withExtendedLifetime(task) {
@@ -156,7 +156,7 @@
       }
     }
 
-    /// Call it where Foundation writes the property itself.
+    /// Must be called on the queue on which Foundation writes the property.
     func write(_ value: Value, into task: URLSessionTask) {
       // The task is alive during this call, and the stored value has this type.
       (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
@@ -175,14 +175,14 @@
     var keeps = false
     var kept: (@Sendable () -> Void)?
 
-    /// The task has ended; on the work queue.
+    /// Handles the end of the task; on the work queue.
     func end(_ resume: @escaping @Sendable () -> Void) {
       if keeps { kept = resume } else { DispatchQueue.global().async(execute: resume) }
     }
   }
 
   extension PlatformProtocol {
-    /// The first act of `startLoading`.
+    /// The first call in `startLoading`: takes over the caller of an `async` function.
     final func begin() {
       caller = task.flatMap(TaskInternals.caller)
     }
@@ -192,20 +192,20 @@
   struct TaskBehaviours: Sendable {
     private let registryOffset: Int
     private let tableOffset: Int
-    /// Unsafe in name only: a type is a constant.
+    /// Safe: a metatype is a constant.
     nonisolated(unsafe) private let table: any BehaviourTable.Type
-    /// The cases that were met, by their tag. Reflection on one takes 10 to 30 µs, more than the rest of a load.
+    /// The cases met so far, by their tag. Reflection on one takes 10 to 30 µs, more than the rest of a load.
     private let known = Locked([KnownCase?](repeating: nil, count: Int(UInt8.max) + 1))
 
     /// The action of a session at the end of a task.
     struct Behaviour {
-      /// The name of the case; `nil` for a case that has nothing with it.
+      /// The name of the case; `nil` for a case without associated values.
       var name: String?
       /// The delegate that was named in the call (P25).
       var delegate: (any URLSessionTaskDelegate)?
     }
 
-    /// A case of which it is known how its values are stored.
+    /// A case whose layout is known.
     private enum KnownCase {
       case plain(String?)
       case withDelegate(String, Handler?)
@@ -232,7 +232,7 @@
       }
     }
 
-    /// `nil` when sessions have no such table.
+    /// `nil` if sessions have no such table.
     init?() {
       guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self),
         let registryType = registry.type as? AnyClass,
@@ -267,7 +267,7 @@
       }
     }
 
-    /// - Returns: `nil` when it is not known how the case is stored.
+    /// - Returns: `nil` if the layout of the case is unknown.
     private func replaceHandler(in bytes: UnsafeMutableRawBufferPointer, with caller: TaskCaller) -> Bool? {
       guard let place = bytes.baseAddress, let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else {
         return nil
@@ -288,7 +288,7 @@
       return true
     }
 
-    /// How many cases are read where they are stored by now, for the test of the platform's facts.
+    /// The number of cases whose layout is known, for the test of the platform's facts.
     var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
 
     /// Whether a session's table is stored where reflection finds it. Call it on the work queue (P4).
@@ -303,7 +303,8 @@
 
     // MARK: As it is stored
 
-    /// The tag is the last byte: it says which case it is, and its values come first.
+    /// The behavior, read from its bytes. The last byte is the tag, which identifies the case; the associated values
+    /// come first.
     private func stored(in bytes: UnsafeRawBufferPointer) -> Behaviour? {
       guard let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else { return nil }
       switch known {
@@ -329,12 +330,12 @@
       return (Behaviour(name: payload?.label, delegate: delegates.last ?? nil), parts.map(\.value))
     }
 
-    /// The same of a table that is not where it is expected.
+    /// The behavior by reflection, for a table that is not at its expected offset.
     static func reflected(_ number: Int, _ table: Any?) -> Behaviour? {
       (table as? any BehaviourTable)?.value(of: number).map { reflected($0).0 }
     }
 
-    /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no
+    /// Records the layout of a case, if it is as expected: two parts of two words, a handler and a delegate, or no
     /// delegate at all; then the tag.
     private func learn(_ behaviour: Behaviour, parts: [Any], in bytes: UnsafeRawBufferPointer) {
       guard let tag = bytes.last, bytes.count == 2 * Self.delegateOffset + 1 else { return }

@@ -28,15 +28,16 @@
 
   // Used on the loop's thread only.
   extension CurlExchange {
-    /// libcurl opens a connection. If the request had begun on a kept connection that turned out to be dead, no other
-    /// exchange may use that connection.
+    /// Handles the start of a connection attempt by libcurl. If the request had begun on a kept connection that turned
+    /// out to be dead, no other exchange may use that connection.
     func isConnecting(from port: Int32) {
       loop.connections.opening(from: port)
       guard case .connected(_, let old) = position, old != port else { return }
       loop.queue.reconnecting(self)
     }
 
-    /// A connection is open and verified, and nothing of the request has been sent on it (U10).
+    /// Handles an open and verified connection, before anything of the request is sent on it (U10). Returns whether the
+    /// request may be sent.
     func mayBegin(from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
       guard !isCancelled else { return false }
       guard !loop.hasUnread(easy, from: port, to: address) else {

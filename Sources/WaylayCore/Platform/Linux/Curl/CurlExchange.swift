@@ -34,7 +34,7 @@
     /// Why the response was rejected at its head: it exceeds a limit, or its end cannot be determined.
     private(set) var refusal: TransportError?
     private(set) var isDelivered = false
-    /// The response was delivered without a body, whatever the server sends after it.
+    /// Whether the response was delivered without a body, whatever the server sends after the head.
     private var isBodyless = false
     let ticket: DialGate.Ticket
     private(set) var hasEnded = false
@@ -48,11 +48,11 @@
     var connectionState = CurlConnectionState()
     /// The number of times that it moved to another connection.
     var departures = 0
-    /// Its place in the loop's queue, which alone sets it.
+    /// Its place in the loop's queue; only the queue sets it.
     var position = CurlQueue.Position.none
     /// The bytes that arrived since the last flush.
     private var pending = Data()
-    /// Whether the loop has it among its arrivals.
+    /// Whether the loop's list of arrivals contains it.
     var hasArrivals = false
     /// The number of body bytes that libcurl has taken.
     private var sentBytes: Int64 = 0
@@ -126,7 +126,7 @@
       loop.send(.cancel(self))
     }
 
-    /// The reader has taken all buffered bytes.
+    /// Handles that the reader has taken all buffered bytes.
     private func drained() {
       let wasPaused = shared.withLock { shared in
         shared.isFull = false

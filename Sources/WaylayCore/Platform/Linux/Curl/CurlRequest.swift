@@ -123,7 +123,7 @@
       }
     }
 
-    /// `nil` for what means "no timeout": zero, less, and more than a day.
+    /// Converts seconds; `nil` for values that mean "no timeout": zero, negative, and more than a day.
     private static func milliseconds(_ seconds: TimeInterval?) -> Int? {
       guard let seconds, seconds > 0, seconds < 86_400 else { return nil }
       return max(1, Int(seconds * 1000))

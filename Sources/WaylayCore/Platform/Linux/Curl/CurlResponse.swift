@@ -117,7 +117,7 @@
     /// Transfer codings that libcurl decodes.
     private static let transferCodings: Set<String> = ["chunked", "gzip", "x-gzip", "deflate", "identity"]
 
-    /// A coding that libcurl does not decode would be delivered as part of the body.
+    /// Describes a transfer coding that libcurl does not decode, and would deliver as part of the body.
     private static func codingFault(_ values: [String]) -> String? {
       for value in values {
         for text in value.split(separator: ",") {
@@ -131,8 +131,8 @@
     }
   }
 
-  /// A coded body that nothing but the end of the connection ends. libcurl takes any end for the body's own, so its
-  /// coding is undone here, which tells whether the body is whole.
+  /// A body with a content coding whose end only the end of the connection marks. libcurl accepts any end of the
+  /// connection, so the body is decoded here, which shows whether it is complete.
   struct UnframedBody {
     private let coding: String
     private var inflater: Deflate.Inflater?
@@ -150,10 +150,10 @@
 
     var canDecode: Bool { ["gzip", "x-gzip", "deflate"].contains(coding) && Deflate.isAvailable }
 
-    /// The original of the next bytes; `nil` if they are not coded that way.
+    /// Decodes the next bytes; `nil` if they do not have the coding.
     mutating func decode(_ bytes: Data) -> Data? {
       if inflater == nil {
-        // Some servers call a stream without a container `deflate`: then another method than 8 follows.
+        // Some servers send a raw stream as `deflate`: the first byte then lacks the method 8 of a zlib header.
         inflater = .init(coding != "deflate" ? .gzip : bytes.first.map { $0 & 15 } == 8 ? .zlib : .raw)
       }
       return inflater?.next(bytes, limit: 64 << 20)
@@ -278,7 +278,7 @@
       return UInt32(message[start.upperBound...].prefix { $0.isHexDigit }, radix: 16).map { $0 & 0xFFF }
     }
 
-    /// Why a connection could not be opened: refused, no route, or no socket to begin with.
+    /// The system error for which a connection could not be opened: refused, no route, or no socket.
     private static func systemError(_ easy: UnsafeMutableRawPointer?) -> POSIXError? {
       let number = easy.map { Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError)) } ?? 0
       return POSIXErrorCode(rawValue: number == 0 ? waylay_curl_socket_error() : number).map { POSIXError($0) }
@@ -310,7 +310,8 @@
       }
     }
 
-    /// By OpenSSL's verification result (X509_V_ERR_…): zero means that the certificate is valid, and its name differs.
+    /// The code for OpenSSL's verification result (X509_V_ERR_…): zero means that the certificate is valid, but for
+    /// another name.
     private static func certificate(_ verification: Int) -> URLError.Code {
       switch verification {
       case 9: .serverCertificateNotYetValid

@@ -1,7 +1,7 @@
 // The walk, 5 of 5: an exchange is made of the request (`CurlExchange`) and given to the loop (`CurlLoop`), whose
-// thread has it wait in the queue until a connection has room (`CurlQueue`), tells libcurl all of it (`CurlRequest`)
-// and adds it to the others: `curl_multi_add_handle`. What libcurl calls back with fills the exchange's head and the
-// pipe of its body.
+// thread lets it wait in the queue until a connection has room (`CurlQueue`), sets its options (`CurlRequest`) and adds
+// it to libcurl's transfers: `curl_multi_add_handle`. libcurl's callbacks fill the exchange's head and the pipe of its
+// body.
 
 #if CORELIBS_FOUNDATION
   internal import CWaylayCurl
@@ -23,13 +23,13 @@
   ///
   /// The transport uses the copy of libcurl that FoundationNetworking has loaded (platform fact U7). If it is not
   /// found, ``isAvailable`` is `false`, and a registry uses ``URLSessionTransport``; it also does so for sessions with
-  /// protocol classes of others, which libcurl cannot ask. Not available on Apple platforms. No option disables
+  /// other protocol classes, which libcurl does not support. Not available on Apple platforms. No option disables
   /// certificate verification.
   public final class CurlTransport: Transport {
     /// The options of a transport.
     public struct Options: Sendable {
       /// Certificate authorities to trust in addition to the system's, each as PEM text, such as a company's own or a
-      /// test server's. Loads fail with `WaylayError.invalidCertificate` where one is no certificate.
+      /// test server's. Loads fail with `WaylayError.invalidCertificate` if one is not a certificate.
       public var additionalAuthorities: [Data] = []
       /// The maximum number of connections to one host at a time. Default: the configuration's.
       public var maximumConnectionsPerHost: Int?
@@ -37,7 +37,7 @@
       public var connectTimeout: TimeInterval?
       /// The number of response bytes buffered for a slow reader before the server is held back; at least 1.
       public var bufferSize = 256 * 1024
-      /// Pins, and certificates of the client's own.
+      /// Pins and client certificates.
       public var security = TransportSecurity()
       /// The limits for heads and trailers, sent and received.
       public var limits = MessageLimits()

@@ -145,7 +145,7 @@ public final class HostRewriter: RequestInterceptor {
     _ transport: (any Transport)?
   ) async throws -> InterceptedResponse {
     var policy = policy
-    // The silence of a tunnel may be its client's: the tunnel itself tells that of a server.
+    // Through a tunnel, the silence may be the client's. The tunnel itself detects a silent server.
     if request.method == .connect { policy.silenceTimeout = nil }
     let failover = Failover(
       request: request, authority: authority, policy: policy, health: health, clock: clock, next: next,

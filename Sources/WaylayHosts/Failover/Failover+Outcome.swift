@@ -104,8 +104,8 @@ extension Failover {
 
   /// Records the late attempts. If another address responded, an address that was too slow for this network is banned,
   /// and one that was only slower is not; otherwise the network itself may be the cause, and no address is blamed.
-  /// Likewise a certificate that is not trusted here is refused as another server's if that of another address is;
-  /// otherwise this machine may lack the authority.
+  /// Likewise, an untrusted certificate counts against its address only if another address responded; otherwise this
+  /// machine may lack the authority.
   func settleLate(afterResponseIn handshake: Duration?, hasResponse: Bool) {
     for late in log.takeLate() {
       var (ban, outcome): (AddressBan?, _) = (nil, late.outcome)

@@ -20,7 +20,7 @@ enum SystemProxy {
       for url: URL, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> Bool {
       let scheme = url.scheme?.lowercased() ?? ""
-      // HTTP_PROXY is what a CGI program gets of a request's field `Proxy`.
+      // Ignore HTTP_PROXY: a CGI program finds the request's field `Proxy` in this variable.
       let names = ["\(scheme)_proxy", scheme == "http" ? "" : "\(scheme.uppercased())_PROXY", "all_proxy", "ALL_PROXY"]
       guard names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) != nil else { return false }
       let host = url.host?.lowercased() ?? ""

@@ -42,8 +42,8 @@ extension HostRewriter {
     /// Whether the rewriter leaves a request alone while the system has a proxy for its URL: on Apple platforms the
     /// system's settings, elsewhere the variables `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`.
     ///
-    /// Where the only way out is a proxy, an address that is dialed directly is not reached. Under ``require`` too: the
-    /// proxy then resolves the host.
+    /// If the network can only be reached through a proxy, an address that is dialed directly cannot be reached. The
+    /// setting also applies under ``require``: the proxy then resolves the host.
     public var yieldsToSystemProxy = false
 
     /// Falls back to the system, including its resolver, if no address responds.
@@ -77,7 +77,7 @@ extension HostRewriter {
 extension HostRewriter {
   /// Why an address must not be dialed for a host: applies the rules against DNS rebinding to an address that did not
   /// come from a resolver. `nil` if it may: a rule lists the address, or routes a name that may have a private one. A
-  /// name without a rule is a stranger's choice: it may have none, even if it is local.
+  /// name without a rule may come from an attacker, so it must not have a private address, even if it is local.
   package func refusal(of address: HostAddress, for authority: HostAuthority) -> String? {
     guard let rule = ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else {
       return address.specialPurpose

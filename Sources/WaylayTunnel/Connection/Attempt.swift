@@ -36,7 +36,7 @@
     private var late: Scheduled<Void>?
     private(set) var isSettled = false
     private var hasWon: Bool { flow.winner === self }
-    /// What the server has said before the attempt won.
+    /// The server's bytes before the attempt won.
     private var said = ByteBuffer()
     private var time = Duration.zero
 
@@ -101,7 +101,7 @@
       flow.won(by: self, channel)
     }
 
-    /// Gives the flow back, of which it has sent nothing: it has to show that it speaks TLS.
+    /// Releases the flow, of which nothing was sent: the address must first show that it speaks TLS.
     func giveBack() {
       route?.gate?.release(ticket)
       (flow.winner, flow.origin) = (nil, nil)

@@ -124,8 +124,8 @@
       case 22:
         hasContinued = true
         return .goesOn
-      // An alert but "close notify" and "user canceled" (RFC 8446, section 6.1). After the client's last flight it may be
-      // the end of an unused connection.
+      // An alert other than "close notify" and "user canceled" (RFC 8446, section 6.1). After the client's last flight
+      // it may be the end of an unused connection.
       case 21: return hasContinued || [0, 90].contains(content.last ?? 0) ? .undecided : .rejected
       // TLS 1.3: the client's Finished has at least 32 bytes, beside its head, the record's type and the tag of an AEAD
       // (RFC 8446, sections 4.4.4 and 5.2). In its place, two bytes are an alert; after it, they may be data, and

@@ -70,7 +70,7 @@
     func clientIsWritable() { isWritable(client, readFrom: origin) }
     func serverIsWritable() { isWritable(origin, readFrom: client) }
 
-    /// Prefers other addresses to one that is silent after all that its client has to say.
+    /// Demotes an address that stays silent although it has received all bytes of its client.
     func watchSilence() {
       silence?.cancel()
       guard case .rules = way, case .unknown = trust, body?.isOver ?? true,
@@ -213,8 +213,8 @@
       reset(client)
     }
 
-    /// A side that was shut has received everything, although the system may still have bytes to send: close it
-    /// normally.
+    /// Resets a side. A side that was shut has received everything, although the system may still have bytes to send:
+    /// it is closed normally.
     private func reset(_ side: Side) {
       if side.isShut { side.channel.close(promise: nil) } else { TunnelNetwork.reset(side.channel) }
     }

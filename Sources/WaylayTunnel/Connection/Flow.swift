@@ -68,7 +68,7 @@
     var lastActivity = NIODeadline.now()
     var timers: [Scheduled<Void>] = []
     var idle: Scheduled<Void>?
-    /// Ends the patience with a server that has all that its client has said.
+    /// The timer for the silence of a server that has received all bytes of its client.
     var silence: Scheduled<Void>?
     var record: TunnelRecord
     var task: Task<Void, Never>?
@@ -195,7 +195,7 @@
             promise: nil)
           client.channel.read()
         }
-        // Other clients need not wait for what this one says.
+        // Report the connection even if the client stays silent: other requests wait for the attempt's outcome.
         timers.append(
           loop.scheduleTask(in: .milliseconds(250)) { [self] in
             if flight.verdict == .incomplete, !attempt.isSettled { attempt.route?.onConnected?() }

@@ -94,7 +94,7 @@
       }
     }
 
-    /// Ignores all further bytes.
+    /// Sends the last bytes to the client, and ignores all further bytes from it.
     private func finish(saying last: [UInt8]) {
       state = .closing
       late?.cancel()

@@ -10,8 +10,8 @@
     /// The time limit for a head, including the challenge, and the maximum number of authentication challenges.
     var headTime = TimeAmount.seconds(10)
     var challenges = 3
-    /// How long connections wait for the client's first message, before they are closed until it comes. On other ports
-    /// than 443, where a server may speak first, it then goes to one address alone.
+    /// How long open connections wait for the client's first message before they are closed; they are opened again when
+    /// it comes. On ports other than 443, where a server may speak first, the message then goes to one address only.
     var firstFlightTime = TimeAmount.seconds(5)
     /// How long after its handshake a client may still reject the certificate.
     var settleTime = TimeAmount.seconds(2)

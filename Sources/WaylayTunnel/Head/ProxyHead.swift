@@ -142,8 +142,8 @@
     /// The names of fields that are not forwarded, of the head and of trailers.
     var dropped: Set<String> { Self.replaced.union(fields.ofConnection) }
 
-    /// The tunnel's own response to a request that must not be forwarded any more: it is the last recipient. A TRACE
-    /// gets back what came, without secrets (RFC 9110, section 9.3.8).
+    /// The tunnel's own response to a request whose limit of hops is reached: the tunnel is its last recipient. The
+    /// response to TRACE contains the received request, without secrets (RFC 9110, section 9.3.8).
     var finalResponse: [UInt8] {
       var body: [UInt8] = []
       if method == "TRACE" {
@@ -164,8 +164,8 @@
     /// The line by which the tunnel names itself in a message of that version (RFC 9110, section 7.6.3).
     static func via(_ version: String) -> [UInt8] { Array("Via: \(version.dropFirst(5)) waylay\r\n".utf8) }
 
-    /// The names of the fields that concern one connection (RFC 9110, section 7.6.1): those that `Connection` lists, and
-    /// those known to.
+    /// The names of the fields that concern one connection (RFC 9110, section 7.6.1): those that `Connection` lists,
+    /// and the known ones.
     var ofConnection: Set<String> {
       let listed = self[values: .connection].flatMap { $0.split(separator: ",") }
       return Set(listed.map { $0.trimmingCharacters(in: .whitespaces).lowercased() })

@@ -22,9 +22,9 @@
 
     /// The final head for the client, once it is complete.
     private(set) var head = ByteBuffer()
-    /// What follows the heads.
+    /// The bytes after the heads.
     var bytes = ByteBuffer()
-    /// The body, where it is chunked: its trailers have no fields of the connection either.
+    /// The body, if it is chunked: fields of the connection are removed from its trailers as well.
     private(set) var body: FramedBody?
 
     /// Appends bytes; returns the interim heads, and the final head once it is complete. The heads are without the fields
@@ -41,7 +41,7 @@
           let code = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(code)
         else { throw ChannelError.eof }
         let fields = try ProxyHead.fields(lines.dropFirst())
-        // The framing stays, since the body does.
+        // Keep the fields of the framing, because the body is unchanged.
         let dropped = fields.ofConnection.subtracting(["content-length", "transfer-encoding"])
         let version = String(decoding: words[0], as: UTF8.self)
         let head = lines[0] + [13, 10] + fields.lines(without: dropped) + HTTPFields.via(version)

@@ -71,7 +71,7 @@
     /// The names of trailer fields that are not forwarded.
     private let dropped: Set<String>
     private var state = State.size
-    /// What is left of the content, or of a chunk.
+    /// The number of remaining bytes of the content, or of a chunk.
     private var count: UInt64 = 0
     private var line: [UInt8] = []
     private var trailers = 0

@@ -83,7 +83,7 @@
       private static let buffers = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16 << 10, maximum: 256 << 10)
     #endif
 
-    /// Maps a connect error. A lack of this machine is not the address's fault.
+    /// Maps a connect error. A shortage on this machine is not the address's fault.
     static func error(_ error: any Error, at address: String) -> TransportError {
       if error is ChannelError || error is CancellationError {
         return .unsent(.timedOut, "it was not connected in time", address)

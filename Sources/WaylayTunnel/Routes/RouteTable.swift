@@ -64,7 +64,7 @@
       state.withLock { $0[endpoint].failure.flatMap { $0.time >= begin ? $0.error : nil } }
     }
 
-    /// What clients have accepted or not in another network says nothing about the addresses in this one.
+    /// Clears the outcomes of handshakes: those in another network say nothing about the addresses in this one.
     func networkChanged() {
       state.withLock { $0.known = $0.known.mapValues { Known(name: $0.name, limit: $0.limit) } }
     }

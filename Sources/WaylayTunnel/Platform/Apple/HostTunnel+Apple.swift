@@ -45,7 +45,7 @@
     @available(macOS 14.0, iOS 17.0, tvOS 17.0, *)
     public var proxyConfiguration: ProxyConfiguration? { server.map { Self.proxy($0.port, Self.rulesUser, $0.secret) } }
 
-    /// https://developer.apple.com/documentation/network/proxyconfiguration
+    /// Makes a proxy at the loopback address. https://developer.apple.com/documentation/network/proxyconfiguration
     @available(macOS 14.0, iOS 17.0, tvOS 17.0, *)
     private static func proxy(_ port: Int, _ user: String, _ password: String) -> ProxyConfiguration {
       let port = NWEndpoint.Port(rawValue: UInt16(clamping: port)) ?? 0

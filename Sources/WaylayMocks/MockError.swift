@@ -118,9 +118,9 @@ extension ErrorCode where Domain == MockError {
   ///
   /// Check the `Content-Type` and the encoding of the form that the code sends.
   public static var invalidForm: Self { Self("invalidForm") }
-  /// A stub has a part that no other process can be given, such as a closure.
+  /// A stub has a part that cannot be sent to another process, such as a closure.
   ///
-  /// Write it without: by conditions and listed responses. Or make the stub in the app.
+  /// Use conditions and listed responses instead, or make the stub in the app.
   public static var notPortable: Self { Self("notPortable") }
   /// The environment variable `WAYLAY_RECORD` has an unknown value.
   ///

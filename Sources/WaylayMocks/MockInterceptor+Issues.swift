@@ -80,7 +80,7 @@ extension MockInterceptor {
     let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
     let report = reporting { unmatchedReport(facts, spent, redirectedBy: sender) } + remark
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .exhausted, message: report, location: location)
-    // A client that tries again makes no further mistake.
+    // A retry is no further issue; the set holds the issue once.
     state.withLock { _ = $0.issues.insert(issue) }
     guard let response = options.unmatched else {
       throw MockError(spent.isEmpty ? .unmatched : .exhausted, report, location: location).urlError(for: facts.request)

@@ -61,7 +61,7 @@ extension MockInterceptor {
       let removed = Set(entries.filter { !$0.isRemoved }.map { ObjectIdentifier($0) })
       guard !removed.isEmpty else { return }
       state.entries.removeAll { removed.contains(ObjectIdentifier($0)) }
-      // One by one, many of them are searched for many times.
+      // Rebuild the index if many stubs are removed, because each single removal searches it.
       let isFew = removed.count < 16
       for entry in entries where !entry.isRemoved {
         entry.isRemoved = true

@@ -25,11 +25,11 @@ extension Cassette {
     public static let query = Aspect(kind: .query)
     /// The body: JSON by value, forms by field, multipart forms by part, and anything else by bytes.
     public static let body = Aspect(kind: .body)
-    /// A header field, and no field of a form.
+    /// A header field, but not a form field of that name.
     public static func headerField(_ name: String) -> Aspect { Aspect(kind: .headerField(name.lowercased())) }
     /// An item of the query.
     public static func query(_ name: String) -> Aspect { Aspect(kind: .queryItem(name)) }
-    /// A header field, or a field of the form that the body is, or a part of a multipart form.
+    /// A header field, or, in the body, a form field or a part of a multipart form.
     public static func field(_ name: String) -> Aspect { Aspect(kind: .field(name.lowercased())) }
     /// The values at a path in a JSON body, such as `$.nonce` or `$.items[*].id`.
     public static func json(_ path: String) -> Aspect { Aspect(kind: .json(path)) }
@@ -57,7 +57,7 @@ extension Cassette {
   /// ```
   public struct Options: Sendable {
     /// The parts of a request that must match the recording. Among equally matching entries, one with the same body is
-    /// played first. A request with another body than the recorded one is answered too, with an issue of the kind
+    /// played first. A request whose body differs from the recorded one is answered as well, with an issue of the kind
     /// `differing`, which `WaylayTesting` reports as a warning: insert `.body` to make it fail.
     public var matching: Set<Aspect> = [.method, .url, .query]
     /// Aspects left out of every comparison: see ``ignoring(_:)``.
@@ -99,7 +99,7 @@ extension Cassette {
       matcher?(track.question.request, asked.request) != false
     }
 
-    /// The options of a cassette to which parts of requests do not matter, such as times and random numbers.
+    /// The options of a cassette that ignores parts of requests, such as times and random numbers.
     ///
     /// ```swift
     /// @Test(.cassette("orders", options: .ignoring(.query("ts"), .field("X-Request-ID"), .json("$.nonce"))))
@@ -157,7 +157,7 @@ extension OpenEnum where Domain == Cassette.Options {
   public static var prune: Self { Self("prune") }
 }
 
-/// The consequence for an older recording.
+/// The consequence for an expired recording.
 extension OpenEnum where Domain == Cassette.Expiry {
   /// Reports an issue of the kind `expired`, which `WaylayTesting` reports as a warning.
   public static var warn: Self { Self("warn") }

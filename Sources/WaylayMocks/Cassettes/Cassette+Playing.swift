@@ -35,12 +35,13 @@ extension Cassette {
     return track
   }
 
-  /// The places of numbered values that differ, although nothing else tells entries apart.
+  /// Returns the places at which redacted numbers of several entries differ: a live request cannot be assigned to one
+  /// of these entries.
   static func doubts(among told: [[String: JSONValue]]) -> Set<String> {
     Set(told.flatMap(\.keys)).filter { place in Set(told.compactMap { $0[place]?.int }).count > 1 }
   }
 
-  /// Warns of entries that differ in removed values alone.
+  /// Warns about entries that differ only in redacted values.
   func warn(of doubts: Set<String>, in request: String) {
     guard !doubts.isEmpty else { return }
     note(

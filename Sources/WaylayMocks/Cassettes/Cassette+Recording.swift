@@ -136,7 +136,8 @@ final class RecordedExchange: Sendable {
     _ = response
   }
 
-  /// Ends an exchange that has a response. The release of an abandoned body is noticed too late for `eject()`.
+  /// Ends an exchange that has a response. `eject()` calls this, because the release of an abandoned body may come
+  /// later.
   func leave() {
     if state.withLock({ $0.response != nil || $0.isOver }) { end(.abandoned) }
   }

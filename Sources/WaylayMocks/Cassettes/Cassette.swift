@@ -28,14 +28,14 @@ public final class Cassette: RequestInterceptor {
   struct State {
     /// Playable entries, oldest first.
     var tracks: [Track] = []
-    /// The entries by what decides between them, see ``take(_:_:)``.
+    /// The indexes that find the entry for a request, see ``take(_:_:)``.
     var indexes: [TrackIndex] = []
     /// Recorded entries in the order of their requests; `nil` while the exchange is in flight.
     var recorded: [HAR.Entry?] = []
     /// Exchanges in flight, by their index in ``recorded``.
     var open: [Int: RecordedExchange] = [:]
     var issues: [MockIssue] = []
-    /// The places of replaced values that might have decided between entries, once reported.
+    /// The places of redacted values whose ambiguity between entries has been reported.
     var doubts: Set<String> = []
     /// The server's current responses, for a comparison.
     var fresh: [HAR.Entry]?
@@ -58,7 +58,7 @@ public final class Cassette: RequestInterceptor {
   /// Whether the file is redacted.
   let isRedacted: Bool
   let claim: CassetteFile.Claim?
-  /// Whether the cassette requests the server for a comparison, and keeps the file.
+  /// Whether the cassette asks the server for a comparison, and keeps the file.
   package var compares: Bool { role.compares }
   let calls: AtomicFile.Calls
   /// The version of the file when it was read.

@@ -27,9 +27,8 @@ final class ComparedRequest: Sendable {
     self.init(entry, request.url.withoutUserInfo, options, isRedacted: isRedacted)
   }
 
-  /// - Parameters:
-  ///   - url: The URL in place of an invalid one.
-  ///   - isRedacted: Whether the file is redacted: a request is compared as it is with a file that is not.
+  /// - Parameters: - url: The URL to use if the entry's is invalid. - isRedacted: Whether the file is redacted;
+  ///   otherwise the request is compared without redaction.
   init(_ entry: HAR.Entry, _ url: URL, _ options: Cassette.Options, isRedacted: Bool) {
     var report = RedactionReport()
     redacted = isRedacted ? options.redaction.redacted([entry], report: &report)[0].request : nil
@@ -148,12 +147,12 @@ struct Track: Sendable {
     list = entry.replaced.filter { place, _ in !options.ignored.contains { $0.covers(place) } }
   }
 
-  /// The replaced values in a part of the request that can be told from others in the file: digests, or numbers.
+  /// The redacted values that distinguish entries of the file, by place: digests, or numbers.
   func told(_ isIncluded: (String) -> Bool = { _ in true }) -> [String: JSONValue] {
     list.filter { !$1.isNull && isIncluded($0) }
   }
 
-  /// The places where a request has a value of another digest.
+  /// The places at which a request has a value with another digest.
   func others(in asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [String] {
     digests(aspects).filter { asked.taken[$0.key]?.digest(salt) != $0.value }.map(\.key)
   }
@@ -174,7 +173,7 @@ struct Track: Sendable {
     asked.fitted(to: gaps(in: recorded), mark) == recorded
   }
 
-  /// The parts of a recorded value from which something was removed; `null` for a value that is as it was.
+  /// The parts of a recorded value from which redaction removed something; `null` for an unchanged value.
   func gaps(in recorded: JSONValue, at place: String = "request.body") -> JSONValue {
     guard isRedacted else { return nil }
     switch recorded.kind {
@@ -194,7 +193,7 @@ struct Track: Sendable {
 }
 
 extension HAR.Entry {
-  /// Whether values of the request were replaced, listed or not.
+  /// Whether redaction replaced values of the request, listed or not.
   func isRedacted(by redaction: Redaction) -> Bool {
     let mark = Data(redaction.replacement.utf8)
     return !replaced.isEmpty || !mark.isEmpty && data().firstRange(of: mark) != nil
@@ -202,7 +201,7 @@ extension HAR.Entry {
 }
 
 extension Cassette.Aspect {
-  /// Whether it includes the value at a place.
+  /// Whether the aspect includes the value at a place.
   fileprivate func covers(_ place: String) -> Bool {
     switch kind {
     case .url, .path, .query: place.hasPrefix("request.url")
@@ -228,7 +227,7 @@ extension [MultipartForm.Part] {
 }
 
 extension JSONValue {
-  /// The value with the recorded texts in the gaps that it fits into.
+  /// The value, in which each text that fits a gap is replaced by the recorded text.
   func fitted(to gaps: JSONValue, _ mark: String) -> JSONValue {
     switch (gaps.kind, kind) {
     case (.string(mark), _), (.number, .number): gaps

@@ -1,31 +1,31 @@
-/// Finds the entries for a request by what they are compared by, without a comparison with each.
+/// Finds the entries for a request by their compared parts, without comparing each entry.
 struct TrackIndex: Sendable {
-  /// What was removed from recorded requests, by place.
+  /// The redacted values of a recorded request, by place.
   private struct Removals: Hashable {
     var digests: [String] = []
     var salt = ""
     var gaps: JSONValue = nil
   }
 
-  /// Entries that equal requests ask for, oldest first.
+  /// Entries of equal requests, oldest first.
   private struct Queue {
     var tracks: [Int] = []
-    /// The place before which all entries are used.
+    /// The position before which all entries are used.
     var start = 0
-    /// Whether replaced values differ.
+    /// Whether the entries differ in redacted values.
     var differs = false
-    /// Whether differences between unused entries have been looked for.
+    /// Whether that has been checked for the unused entries.
     var isChecked = false
   }
 
   private let aspects: [Cassette.Aspect]
   private let mark: String
-  /// The queues by what was recorded: as it is, and for requests with other values in the gaps.
+  /// The queues by recorded request: for equal live requests, and for those with other values in the gaps.
   private var same: [Removals: [JSONValue: Int]] = [:]
   private var fitting: [Removals: [JSONValue: Int]] = [:]
   private var queues: [Queue] = []
 
-  /// - Parameter told: The aspects whose removed values are compared by their digests.
+  /// - Parameter told: The aspects whose redacted values are compared by their digests.
   private init(_ tracks: [Track], by aspects: Set<Cassette.Aspect>, told: Set<Cassette.Aspect> = []) {
     self.aspects = Array(aspects)
     mark = tracks.first?.mark ?? ""
@@ -73,7 +73,7 @@ struct TrackIndex: Sendable {
     return numbers
   }
 
-  /// Whether removed values tell the entries for a request apart.
+  /// Whether redacted values distinguish the entries for a request.
   func differ(for asked: ComparedRequest, in tracks: [Track], where fits: ((Track) -> Bool)?) -> Bool {
     let found = Set(numbers(in: same, for: asked) + numbers(in: fitting, for: asked)).map { queues[$0] }
     guard found.count > 1 || found.contains(where: \.differs) else { return false }
@@ -115,11 +115,11 @@ struct TrackIndex: Sendable {
 extension Cassette.State {
   /// Takes the entry for a request.
   ///
-  /// - Returns: The entry, and the places of replaced values that might have decided between it and others.
+  /// - Returns: The entry, and the places of redacted values that may distinguish it from other entries.
   mutating func take(_ asked: ComparedRequest, _ options: Cassette.Options) -> (Track, doubts: Set<String>)? {
     guard !tracks.isEmpty else { return nil }
     func fits(_ track: Track) -> Bool { options.accepts(track, asked) }
-    // An entry alone matches any secret; digests tell several apart.
+    // A single entry matches any secret; digests distinguish several entries.
     let isTold =
       indexes.count > 2 && indexes[0].differ(for: asked, in: tracks, where: options.matcher == nil ? nil : fits)
     for level in isTold ? [4, 3, 2] : [1, 0] {

@@ -97,7 +97,7 @@ extension PathPattern: CustomStringConvertible {
 
   /// The distance of a path from this pattern, from 0 to 1.
   func distance(to path: [String]) -> Double {
-    // A prefix that is missing or too much leaves the ends alike.
+    // Compare the ends as well, which are equal if a prefix is missing or added.
     let count = min(segments.count, path.count)
     let ends = zip(segments.suffix(count), path.suffix(count))
     return min(distance(to: path, comparing: zip(segments, path)), distance(to: path, comparing: ends))

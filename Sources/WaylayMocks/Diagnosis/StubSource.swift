@@ -31,7 +31,7 @@ extension Stub {
 }
 
 extension RequestFacts {
-  /// The facts of a recorded request; `nil` for one that is no request of HTTP.
+  /// The facts of a recorded request; `nil` if it is not HTTP.
   convenience init?(_ recorded: HAR.Request) {
     guard let method = HTTPRequest.Method(recorded.method), let url = URL(string: recorded.url), url.host != nil
     else { return nil }

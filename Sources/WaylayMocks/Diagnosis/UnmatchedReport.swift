@@ -5,9 +5,8 @@ extension MockInterceptor {
 
   /// The report of a request that no stub answered, with the closest stubs.
   ///
-  /// - Parameters:
-  ///   - sender: The request whose response redirected to this one.
-  ///   - isIssue: Whether the report is an issue, which takes the place of those of the nearest stubs.
+  /// - Parameters: - sender: The request whose response redirected to this one. - isIssue: Whether the report is an
+  ///   issue, which replaces the issues of the nearest stubs.
   func unmatchedReport(
     _ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?, isIssue: Bool = true
   ) -> String {
@@ -47,8 +46,8 @@ extension MockInterceptor {
     return parts.joined(separator: "\n")
   }
 
-  /// The stub that would answer a request, or the report of why none does; `nil` for what is no request of HTTP.
-  /// Nothing is counted.
+  /// Describes the stub that would answer a request, or why none would; `nil` if the request is not HTTP. Counts no
+  /// use.
   package func explanation(of request: HAR.Request) -> String? {
     guard let facts = RequestFacts(request) else { return nil }
     let entries = layers.flatMap { layer in
@@ -84,8 +83,8 @@ extension MockInterceptor {
     return best
   }
 
-  /// The stubs that may have been meant for a request: the nearest, unless it has little in common with the request, and
-  /// if that one is taken, the nearest other one with a single difference.
+  /// The stubs that may have been meant for a request: the nearest one, unless it has little in common with the
+  /// request; and, if that one is already used, the nearest other one with a single difference.
   private func meant(_ nearest: [(entry: StubEntry, mismatches: [Mismatch])]) -> [StubEntry] {
     let used = layers.flatMap { layer in layer.state.withLock { $0.entries.filter { $0.uses > 0 } } }
     func isTaken(_ entry: StubEntry) -> Bool {

@@ -80,7 +80,7 @@ enum GraphQL {
     return nil
   }
 
-  /// What stands behind a string, or a block string.
+  /// The text after the string, or the block string, at its beginning.
   private static func afterString(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let quotes = [UInt8](repeating: UInt8(ascii: "\""), count: 3)
     let end = text.starts(with: quotes) ? quotes : [UInt8(ascii: "\"")]

@@ -96,7 +96,7 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   var path: PathPattern?
   /// `nil` for any query.
   var query: QueryPattern?
-  /// Whether this is a URL, and not a pattern.
+  /// Whether this is a literal URL rather than a pattern.
   var isLiteral = false
   var regex: TextRegex?
   /// Why the pattern could not be parsed.

@@ -36,8 +36,8 @@ struct TextRegex: Sendable, CustomStringConvertible {
 
   func matches(_ text: String) -> Bool { match(in: text, NSRange(text.startIndex..., in: text), false) != nil }
 
-  /// The first match. An expression may take time exponential in the text's length: one that reports more progress than
-  /// the text is long by far, which takes a fraction of a second, has no match.
+  /// The first match. Matching may take time exponential in the length of the text: the search ends without a match
+  /// after a number of steps far above that length, which takes a fraction of a second.
   private func match(in text: String, _ range: NSRange, _ isWhole: Bool) -> NSTextCheckingResult? {
     var (found, left): (NSTextCheckingResult?, Int) = (nil, range.length + 500)
     compiled?.enumerateMatches(

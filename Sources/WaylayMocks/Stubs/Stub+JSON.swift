@@ -46,7 +46,7 @@ extension Stub {
 
   /// The stub in JSON.
   ///
-  /// - Throws: `MockError.notPortable` for what no other process can be given, such as a closure.
+  /// - Throws: `MockError.notPortable` for a part that cannot be sent to another process, such as a closure.
   package func json() throws(MockError) -> JSONValue {
     if let problem = problems.first { throw problem }
     guard let listed else { throw notPortable("the closure that computes its response") }
@@ -89,7 +89,7 @@ extension Stub {
 }
 
 extension MockSourceLocation {
-  /// A place outside this process.
+  /// A location outside of this process.
   init(place: String) {
     self.init(fileID: "remote", filePath: "remote", line: 1, column: 1)
     test = place
@@ -118,7 +118,7 @@ extension URLPattern {
 }
 
 extension JSONValue.Member {
-  /// The text that is expected; `nil` for `true`, which is any.
+  /// Reads the expected text; `nil` for `true`, which stands for any text.
   fileprivate func text(orNull takesNull: Bool = false) throws(JSONRefusal) -> String? {
     guard value.string != nil || value == true || takesNull && value.isNull else {
       throw JSONMembers.refusal("badStub", name, value)
@@ -198,7 +198,7 @@ extension MockResponse {
     return other.defect.map { defect in with { $0.note(defect) } } ?? status(message.status)
   }
 
-  /// `nil` for a response that no other process can be given.
+  /// Returns `nil` for a response that cannot be sent to another process.
   fileprivate func json() throws(MockError) -> JSONValue? {
     guard edits.isEmpty, credentials == nil, !servesRanges, !timing.pacesBody else { return nil }
     var members: [String: JSONValue] = [:]

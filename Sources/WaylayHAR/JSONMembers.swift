@@ -21,7 +21,7 @@ package struct JSONMembers {
     (self.code, self.left) = (code, left)
   }
 
-  /// The value of a member, as `read` has it; `nil` without the member.
+  /// Removes a member, and returns its value, converted by `read`; `nil` without the member.
   package mutating func take<Value>(
     _ name: String, _ read: (JSONValue) throws(JSONRefusal) -> Value?
   ) throws(JSONRefusal) -> Value? {
@@ -30,7 +30,7 @@ package struct JSONMembers {
     return value
   }
 
-  /// Refuses members that are left.
+  /// Throws if members are left.
   package func end() throws(JSONRefusal) {
     guard let name = left.keys.min() else { return }
     throw JSONRefusal("unknownMember", "There is no member \(Self.excerpt(JSONValue(name))) here.")

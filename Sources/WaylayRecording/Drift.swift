@@ -30,7 +30,7 @@ package struct Drift: Sendable, CustomStringConvertible {
 
   /// The changes between two recordings, without duplicates, the most severe first.
   ///
-  /// - Parameter ignoring: The paths of members that may change with all in them.
+  /// - Parameter ignoring: The paths of members that may change, including their contents.
   package static func between(
     _ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard, ignoring: [String] = []
   ) -> [Drift] {
@@ -81,7 +81,7 @@ package struct Drift: Sendable, CustomStringConvertible {
       let unpaired = Set(waiting.values.joined().map(\.number))
       rest = rest.filter { unpaired.contains($0.number) }
     }
-    // A failure that was retried is by chance.
+    // Ignore a failure that a retry has replaced by a success: it occurred by chance.
     func withoutRetried(_ responses: [ComparedResponse], in all: [ComparedResponse]) -> [ComparedResponse] {
       let successes = all.filter { 200..<400 ~= $0.status }.map { ($0.keys[2], $0.number) }
       let last = Dictionary(successes, uniquingKeysWith: max)

@@ -118,9 +118,9 @@ enum Identifier {
     if text.allSatisfy(\.isNumber) || text.contains("@") || text.contains("://") { return true }
     let digits = text.count(where: \.isNumber)
     let parts = text.split { "-_:.".contains($0) }
-    // 2026-11-23, and a UUID.
+    // A date such as 2026-11-23, or a UUID.
     if digits > 0, parts.allSatisfy({ $0.allSatisfy(\.isHexDigit) }), text.count >= 8 { return true }
-    // cus_9s6XKzkNRiz8
+    // An identifier with a prefix, such as cus_9s6XKzkNRiz8.
     guard let last = parts.last else { return false }
     return last.count >= 6 && last.count(where: \.isNumber) >= 2
   }

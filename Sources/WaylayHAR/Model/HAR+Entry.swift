@@ -25,7 +25,7 @@ extension HAR {
     /// Custom fields, by name, such as Chrome's `_error`.
     public var extensions: [String: JSONValue] = [:]
 
-    /// The total duration in milliseconds: the sum of its ``timings-swift.property``, or another number in the file.
+    /// The total duration in milliseconds: the number in the file, or the sum of its ``timings-swift.property``.
     public var time: Double { statedTime ?? timings.total }
     var moment: Moment
     var statedTime: Double?
@@ -278,7 +278,7 @@ extension HAR {
       get { connecting }
       set { connecting = [Self.duration(newValue), ssl].compactMap(\.self).max() }
     }
-    /// As the file says, where some programs leave the handshake out.
+    /// The value in the file, in which some programs omit the handshake.
     var connecting: Double?
     /// The TLS handshake: a part of ``connect``.
     public var ssl: Double? { didSet { (ssl, connect) = (Self.duration(ssl), connecting) } }

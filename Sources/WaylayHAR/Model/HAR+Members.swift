@@ -66,7 +66,7 @@ struct Members {
       write: { JSONValue(.array($0.map(\.json))) })
   }
 
-  /// The members outside the names so far, and those given.
+  /// Reads or writes the members that have not been described so far, except those in `more`.
   mutating func others(_ others: inout [String: JSONValue], than more: String...) {
     if let source {
       let rest = (source.members ?? []).filter { !names.contains($0.name) && !more.contains($0.name) }
@@ -101,7 +101,7 @@ extension JSONValue {
   /// A string; a number is accepted instead.
   fileprivate var text: String? { string ?? int.map(String.init) }
 
-  /// A member as it stands in a form.
+  /// A member, percent-encoded as in a form.
   fileprivate func formText(_ name: String) -> String {
     String(decoding: Escapes.percent.added(to: Array((self[name]?.text ?? "").utf8)), as: UTF8.self)
   }

@@ -41,7 +41,8 @@ public struct Redaction: Sendable {
   /// they are kept: one identifier in ten has such a digit by chance.
   public var hidesPaymentNumbers = false
 
-  /// Whether credential words at any place of a name decide, for reports of tests, which keep nothing that is needed.
+  /// Whether a credential word anywhere in a name makes the value a secret, not only at its end: for test reports,
+  /// which need no values.
   package var isWide = false
   fileprivate var isOn = true
   /// Names set by the app, normalized.
@@ -140,7 +141,7 @@ public struct Redaction: Sendable {
 
   private func known(in entries: [HAR.Entry]) -> KnownSecrets {
     var known = KnownSecrets()
-    // An exchange alone needs those of no other.
+    // A single exchange cannot contain secrets of others.
     if entries.count > 1 { known.add(entries.reduce(into: []) { $0.formUnion(secrets(of: $1)) }) }
     return known
   }
@@ -152,9 +153,9 @@ public struct Redaction: Sendable {
     return redactor.found
   }
 
-  /// Redacts an exchange, and removes the secrets of others.
+  /// Redacts an exchange, and removes the secrets of other exchanges.
   ///
-  /// - Parameter known: Returns the secrets of others, and takes those of this exchange.
+  /// - Parameter known: Gets the secrets of this exchange, and returns those of the other ones.
   package func redacted(
     _ original: HAR.Entry, report: inout RedactionReport, known: (Set<[UInt8]>) -> KnownSecrets
   ) -> HAR.Entry {
@@ -192,7 +193,7 @@ package struct KnownSecrets: Sendable {
   package mutating func add(_ found: Set<[UInt8]>) {
     var new = found.filter { $0.looksLikeCredential && !contains($0) }
     guard !new.isEmpty else { return }
-    // Few finders, each rebuilt seldom: the number of both is logarithmic.
+    // Merge finders of similar sizes: their number, and the number of rebuilds, stay logarithmic.
     while let last = finders.last, last.whole.count <= 8 * new.count, last.whole.count + new.count <= limit / 4 {
       new.formUnion(finders.removeLast().whole)
     }
@@ -236,7 +237,7 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     self.unread += reasons.map { "\(request): \($0)" }
   }
 
-  /// Lists the replaced values of an entry, beside those that were replaced before.
+  /// Lists the replaced values of an entry, in addition to those replaced before.
   private mutating func list(in entry: inout HAR.Entry) {
     // In a list that another program wrote, other values may be secrets.
     var list = (entry.extensions[TakenValue.list]?.object ?? [:]).filter { _, value in
@@ -283,9 +284,9 @@ package struct TakenValue: Sendable {
   package static let salt = "salt"
 
   private(set) var secret: [UInt8] = []
-  /// Whether its digest may be kept: not for a complete name of a credential, a password or a PIN.
+  /// Whether its digest may be stored: not if the name is exactly that of a credential, a password or a PIN.
   private var isDigested = true
-  /// Whether it is the same in each request with one meaning.
+  /// Whether equal requests have the same value, unlike a signature or a token against forgery.
   private(set) var isTold = true
 
   mutating func add(_ secret: [UInt8], isDigested: Bool, isTold: Bool) {

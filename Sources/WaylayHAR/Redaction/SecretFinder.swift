@@ -37,7 +37,7 @@ struct SecretFinder {
         patterns.append(Pattern(bytes: secret.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, isCoded: false))
       }
       if secret.count <= Self.longestCoded, size <= Self.mostCoded {
-        // The end alone saves memory: beginnings of tokens are more often the same.
+        // Search only for the end, which saves memory: tokens often share their beginnings.
         patterns += Base64.spellings(of: secret).map { Pattern(bytes: Array($0.suffix(24)), isCoded: true) }
       }
     }

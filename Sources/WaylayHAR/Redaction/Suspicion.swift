@@ -1,5 +1,6 @@
 extension Suspicion {
-  /// The suspicion for the members of an object with this suspicion: the objects in `tokens` are judged by their own.
+  /// The suspicion for the members of an object with this suspicion: the objects in `tokens` are judged by their own
+  /// names.
   func ofMembers(isElement: Bool) -> Suspicion { self >= .modified ? self : isElement ? .none : min(self, .shape) }
 
   /// Whether a string with this suspicion is a secret.
@@ -34,7 +35,7 @@ extension [UInt8] {
     if contains(UInt8(ascii: "@")) || starts(with: "/".utf8) || starts(with: "0x".utf8) || isTimestamp { return true }
     if count == 36 && [8, 13, 18, 23].allSatisfy({ self[$0] == UInt8(ascii: "-") }) { return true }
     if firstRange(of: "://".utf8, from: 0) != nil { return true }
-    // photos/2026/IMG_4711.jpg
+    // A file name, as in photos/2026/IMG_4711.jpg.
     guard let dot = lastIndex(of: UInt8(ascii: ".")), 2...5 ~= count - dot - 1 else { return false }
     return self[dot + 1] >= 0x61 && self[(dot + 1)...].allSatisfy { 0x61...0x7A ~= $0 || $0.isASCIIDigit }
   }

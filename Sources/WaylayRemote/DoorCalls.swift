@@ -36,7 +36,7 @@
       if state.withLock({ $0.hasSetConditions }) { conditions?.reset() }
     }
 
-    /// Applies the stubs and conditions of an invitation, whatever a remote process may change later.
+    /// Applies the stubs and conditions of an invitation, regardless of the permissions.
     func begin(_ invitation: RemoteInvitation) throws(JSONRefusal) {
       if !invitation.stubs.isEmpty { _ = try add(invitation.stubs, replacing: []) }
       guard invitation.conditions.members?.isEmpty == false else { return }
@@ -103,7 +103,7 @@
     private func issues(_ members: JSONMembers) throws(JSONRefusal) -> String {
       try members.end()
       let issues = try theMocks().issues
-      // Unmatched requests are the last ones.
+      // List the last issues: those of unmatched requests come last.
       let rows = issues.suffix(200).map { issue -> JSONValue in
         let row: JSONLiteral = [
           "kind": issue.kind.description, "message": inspector.redacted(issue.message),

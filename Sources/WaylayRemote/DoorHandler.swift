@@ -8,14 +8,14 @@
   import WaylayMocks
   import WaylayRemoteControl
 
-  /// Lets callers in that know the invitation's secret (`Internals/RemoteDoor.md`).
+  /// Admits callers that know the invitation's secret (`Internals/RemoteDoor.md`).
   final class DoorHandler: Sendable {
     private let invitation: RemoteInvitation
     private let calls: DoorCalls
     /// The nonces that callers got and have not used, the oldest first.
     private let nonces = Locked<[String]>([])
     private static let mostNonces = 4_096
-    /// Work on a large response holds up the door, and not the app.
+    /// Work on a large response delays only the door, not the app.
     private let queue = DispatchQueue(label: "waylay.door")
 
     init(_ invitation: RemoteInvitation, _ calls: DoorCalls) {
@@ -56,7 +56,7 @@
       }
     }
 
-    /// The same for every reason.
+    /// The refusal, which does not reveal the reason.
     private var refusal: Response { Response(status: .forbidden, body: ByteBuffer(string: "Access is denied.")) }
 
     private func reply(_ status: HTTPResponseStatus, _ json: String, _ nonce: String) -> Response {

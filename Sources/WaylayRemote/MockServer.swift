@@ -6,8 +6,8 @@
   import WaylayInspectorServer
   public import WaylayMocks
 
-  /// Runs a server on the loopback address that answers with stubs, for what cannot be intercepted: another process, or
-  /// another client.
+  /// Runs a server on the loopback address that answers with stubs, for code that cannot be intercepted: another
+  /// process, or another client.
   ///
   /// ```swift
   /// try await withMockServer {
@@ -21,16 +21,11 @@
   /// the end. The URL of a request has the `Host` that the client sent. A failure is a connection that ends without a
   /// response, or within its body; a response for an unmatched request has the status 501 and the report as its body.
   ///
-  /// - Parameters:
-  ///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
-  ///   - fileID: The file to report issues at: the caller's.
-  ///   - filePath: The path of that file.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  ///   - stubs: The stubs; later ones take precedence.
-  ///   - body: What uses the server, by its URL.
-  /// - Throws: What `body` throws; an error of the system; `WaylayError.cannotListen` in a release build, which has no
-  ///   server.
+  /// - Parameters: - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
+  ///   - fileID: The file to report issues at: the caller's. - filePath: The path of that file. - line: The caller's
+  ///   line. - column: The caller's column. - stubs: The stubs; later ones take precedence. - body: Uses the server,
+  ///   whose URL it receives.
+  /// - Throws: The errors of `body`; system errors; `WaylayError.cannotListen` in a release build, which has no server.
   public func withMockServer<Value>(
     _ options: MockInterceptor.Options = MockInterceptor.Options(unmatched: .status(501)),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

@@ -22,9 +22,9 @@
   /// ``open(_:mocks:conditions:allowing:)`` returns `nil`, and costs nothing.
   ///
   /// The door listens on the loopback address only, proves that it knows the invitation's secret, and responds only to
-  /// those who do; the secret is never sent. Pages of browsers are refused. On Linux other users are refused by what
-  /// the kernel says of their socket; on other systems the secret alone guards. What the door shows is redacted as the
-  /// Inspector's page is.
+  /// callers that prove it, too; the secret is never sent. Pages in browsers are refused. On Linux the kernel reports
+  /// the owner of a connection, and other users are refused; on other systems, only the secret protects the door. The
+  /// door redacts its responses like the Inspector's page.
   public final class RemoteDoor: Sendable {
     /// What a remote process may do.
     public struct Permissions: OptionSet, Sendable {
@@ -50,7 +50,7 @@
 
     /// Opens the door if the parent process invited the app.
     ///
-    /// The stubs and conditions of the invitation hold when the call returns. The variable is removed from the
+    /// The stubs and conditions of the invitation are in force when the call returns. The variable is removed from the
     /// environment, so that no child process inherits it.
     ///
     /// - Parameters:

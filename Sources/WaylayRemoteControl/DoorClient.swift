@@ -1,12 +1,12 @@
 import Foundation
 import WaylayCore
 
-/// Speaks to the door of an app that was invited (`Internals/RemoteDoor.md`).
+/// Calls the door of an app that was invited (`Internals/RemoteDoor.md`).
 ///
-/// A direct load of a registry of its own: no session's cookies, cache, protocol classes or air gap are between, and no
-/// proxy.
+/// The calls are direct loads of a separate registry, which bypass the cookies, cache and protocol classes of sessions,
+/// air gaps and proxies.
 package final class DoorClient: Sendable {
-  /// Sends a request to its address, past the proxy of the environment, where the transport can.
+  /// Routes a request to its own address, which bypasses the environment's proxy if the transport supports routes.
   private struct Direct: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       var request = request
@@ -22,7 +22,7 @@ package final class DoorClient: Sendable {
   private let launchTime: Duration
   /// The port of the door, once it has proved itself.
   private let known = Locked<Int?>(nil)
-  /// A port that has refused to talk, which may be a door's.
+  /// A port that has refused the greeting; it may be that of a door.
   private let refusing = Locked<Int?>(nil)
 
   /// - Parameters:
@@ -74,7 +74,7 @@ package final class DoorClient: Sendable {
     return json
   }
 
-  /// Finds the door and lets it prove itself; returns its port and a nonce for one call.
+  /// Finds and verifies the door; returns its port and a nonce for one call.
   private func greet() async throws -> (port: Int, nonce: String) {
     let last = known.withLock { $0 }
     if let last, let nonce = try await greet(last) { return (last, nonce) }
@@ -99,9 +99,9 @@ package final class DoorClient: Sendable {
     }
   }
 
-  /// The nonce of the door at a port; `nil` if there is none, or a stranger.
+  /// The nonce of the door at a port; `nil` if no server responds there, or one that is not the door.
   private func greet(_ port: Int) async throws -> String? {
-    // A stranger that sends a byte now and then is never idle.
+    // Limit the total time: another server may send a byte now and then, so that it is never idle.
     try await ContinuousClock().value(within: .seconds(2)) { try await self.hello(port) } ?? nil
   }
 

@@ -1,6 +1,6 @@
 public import WaylayHAR
 
-/// The hand of a UI test on the app that it has launched: stubs, network conditions, and what the app requested.
+/// Controls an app that a UI test has launched: sets its stubs and network conditions, and reads its requests.
 ///
 /// ```swift
 /// let remote = RemoteControl { Stub(.get, "/versions", .status(503)) }
@@ -13,8 +13,8 @@ public import WaylayHAR
 /// ```
 ///
 /// The app is a debug build that calls `RemoteDoor.open` of `WaylayRemote` before its first request. The stubs of the
-/// initializer hold from then on. A stub for another process has listed responses and conditions that are values, of
-/// the kinds that have a form in JSON: a closure, a predicate, a stream or a form is reported at the stub.
+/// initializer apply from then on. A stub for another process must have a form in JSON, with listed responses: a
+/// closure, a predicate, a stream or a form in it is reported at the stub.
 ///
 /// Each call fails within two seconds with `WaylayError.noRemoteDoor` if the app ended, was killed or was stopped; the
 /// first call waits until the app has opened its door. Any number of controls, each with its app, work in parallel.
@@ -35,7 +35,7 @@ public final class RemoteControl: Sendable {
     var reported: Set<JSONValue> = []
   }
 
-  /// Makes a control, with what holds from the app's first request on.
+  /// Makes a control, with the stubs and conditions that apply from the app's first request on.
   ///
   /// - Parameters:
   ///   - fault: A fault of all requests; `nil` for none.
@@ -124,7 +124,8 @@ public final class RemoteControl: Sendable {
   /// - Parameters:
   ///   - url: A pattern as for a stub.
   ///   - method: The method; `nil` for any.
-  /// - Throws: `WaylayError.refusedByDoor` for more than 1 000 requests, or 16 MiB: a part of them could not be counted.
+  /// - Throws: `WaylayError.refusedByDoor` for more than 1 000 requests, or 16 MiB: an incomplete list would give a
+  ///   wrong count.
   public func requests(
     to url: some URLPatternConvertible, _ method: HTTPRequest.Method? = nil
   ) async throws -> [HAR.Entry] {
@@ -188,7 +189,7 @@ public func withRemoteControl<Value>(
   do {
     if state.hasInvited { try await remote.verify(fileID: fileID, filePath: filePath, line: line, column: column) }
   } catch let error as WaylayError where error.code == .noRemoteDoor && state.hasVerified {
-    // The body has verified, and ended the app.
+    // Ignore the failure: the body has verified the issues, and then ended the app.
   }
   return result
 }

@@ -3,7 +3,7 @@ package import WaylayCore
 
 /// The text by which a parent process invites an app to open a door (`Internals/RemoteDoor.md`).
 package struct RemoteInvitation: Sendable {
-  /// The environment variable that it stands in.
+  /// The environment variable that contains the text.
   package static let variable = "WAYLAY_REMOTE"
   /// The maximum number of bytes of its text.
   package static let limit = 64 << 10
@@ -12,9 +12,9 @@ package struct RemoteInvitation: Sendable {
   package let secret: String
   /// The candidates; the door has the first that is free.
   package let ports: [Int]
-  /// The stubs that hold from the first request on.
+  /// The stubs that apply from the first request on.
   package var stubs: [JSONValue] = []
-  /// The conditions that hold from the first request on: members of the call `setConditions`.
+  /// The conditions that apply from the first request on: members of the call `setConditions`.
   package var conditions: JSONValue = [:]
 
   /// Makes a secret, and chooses candidates outside the ranges that systems choose ports from by themselves: 32768 to

@@ -2,7 +2,7 @@ import Testing
 import WaylayMocks
 import WaylayRecording
 
-/// The rest of a test as an escaping closure: a run that never ends is abandoned.
+/// Makes the rest of a test an escaping closure, because a run that never ends is abandoned.
 @_silgen_name("waylay_testing_escaping")
 func escaping(
   _ function: @concurrent @Sendable () async throws -> Void
@@ -119,7 +119,7 @@ struct FaultExploration: Sendable {
       outcomes[plan.exchange, default: Outcomes()].insert(other.state.withLock { $0 })
     }
     guard let outcomes = outcomes[plan.exchange], !outcomes.failures.contains(state.failures) else { return nil }
-    // An app that shows a stream may note its failures elsewhere.
+    // An app that shows a stream may handle failures without throwing: then a missing error proves nothing.
     guard !target.isStream || outcomes.alwaysThrew else { return nil }
     return
       "A part of a response was taken for the whole: the test went on without an error, and with something else than "

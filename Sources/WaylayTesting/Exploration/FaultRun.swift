@@ -181,7 +181,7 @@ final class FaultRun: Sendable {
 
   private func settle() async {
     state.withLock { $0.isOver = true }
-    // What the test has started last may not have begun.
+    // Requests that the test has just started may not have begun.
     for _ in 0..<20 { await Task.yield() }
     let end = ContinuousClock.now + .milliseconds(250)
     while ContinuousClock.now < end, state.withLock({ !$0.open.isEmpty }) {

@@ -31,7 +31,7 @@
     /// Whether the session continues to work after it is invalidated.
     static let outlivesInvalidation = true
 
-    /// Whether scopes verify that the loading system asks: here it always does.
+    /// Whether scopes verify that the loading system asks their protocol classes; here it always does.
     static let isVerified = false
 
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {
@@ -47,7 +47,7 @@
     /// Whether the session continues to work after it is invalidated.
     static let outlivesInvalidation = false
 
-    /// Whether scopes verify that the loading system asks: a loader may ask no protocol class.
+    /// Whether scopes verify that the loading system asks their protocol classes; a loader may ask none.
     static let isVerified = true
 
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {

@@ -26,7 +26,7 @@ struct InterceptionCheck: Sendable {
     do { try await self(scope) } catch { IssueReport.report("\(error)", at: scope.mock.location) }
   }
 
-  /// The same for synchronous code.
+  /// Reports the failure, for synchronous code.
   func reportAtOnce(_ scope: MockScope) {
     let isDone = DispatchSemaphore(value: 0)
     Task.detached {

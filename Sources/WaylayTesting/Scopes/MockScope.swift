@@ -254,7 +254,8 @@ extension MockScope {
 }
 
 extension MockSourceLocation {
-  /// The location of a test whose attribute is in the same file: the compiler gives a trait that of the declaration.
+  /// The location of the test, if it is in the same file: the compiler gives a trait in an attribute the location of
+  /// the declaration.
   func moved(to test: Test) -> MockSourceLocation {
     guard test.sourceLocation.fileID == fileID.description else { return self }
     return MockSourceLocation(

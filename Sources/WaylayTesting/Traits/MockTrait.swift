@@ -176,23 +176,22 @@ extension Trait where Self == MockTrait {
   /// }
   /// ```
   ///
-  /// The invariants: the test ends; no request that does harm twice is sent twice; a cancellation ends it; no load and
-  /// no body is left alive. Half a response is not taken for the whole, a stream that is connected again loses and
-  /// repeats nothing (the mock honors `Last-Event-ID`), and pieces of other sizes make no difference.
-  /// Otherwise the test's own expectations may fail in these runs, and are not reported. The report has the fault as a
-  /// stub, and a seed that repeats it.
+  /// The invariants: the test ends; no request that is not idempotent is sent twice; a cancellation ends the test; no
+  /// load and no body outlives it. A truncated response is not treated as complete, a stream that reconnects loses and
+  /// repeats nothing (the mock honors `Last-Event-ID`), and the sizes of the chunks make no difference. Otherwise the
+  /// test's own expectations may fail in these runs, and are not reported. The report has the fault as a stub, and a
+  /// seed that repeats it.
   ///
-  /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`; `realTime` is for code that cannot. A
-  /// test without a mock, in which there is nothing to explore, fails. State that outlives the test, such
-  /// as a `static`, is that of the runs before.
+  /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`; `realTime` is for code that cannot.
+  /// A test without a mock, in which there is nothing to explore, fails. State that outlives the test, such as a
+  /// `static`, remains from run to run.
   ///
   /// Experimental: the faults and the invariants may change in any version.
   ///
-  /// - Parameters:
-  ///   - limit: The maximum number of runs. With fewer than there are faults, the runs are spread over all kinds, and a
-  ///     warning names the number of faults.
-  ///   - seed: The number in a report: runs the test as it is, and with that fault alone.
-  ///   - realTime: How long a run may do nothing in real time before it counts as one that does not end.
+  /// - Parameters: - limit: The maximum number of runs. With fewer than there are faults, the runs are spread over all
+  ///   kinds, and a warning names the number of faults. - seed: The number in a report: runs the test unchanged, and
+  ///   then with that fault only. - realTime: How long a run may make no progress in real time before it counts as
+  ///   never ending.
   public static func exploringFaults(
     limit: Int = 200, seed: UInt64? = nil, realTime: Duration = .seconds(3)
   ) -> MockTrait {
@@ -204,7 +203,7 @@ extension Trait where Self == MockTrait {
 
 /// Counts the uses of a suite's stubs over all tests of one run of the suite.
 final class SuiteLedger: Sendable {
-  /// A stub of each iteration: a loop makes several stubs on one line.
+  /// Identifies a stub by its location and iteration, because a loop makes several stubs on one line.
   private struct Key: Hashable {
     var location: MockSourceLocation
     var description: String

@@ -26,7 +26,7 @@ extension Inspector {
 
     /// The serial queue for file I/O, so that no caller waits for the disk while it holds a lock.
     private let writing = DispatchQueue(label: "waylay.journal", qos: .utility)
-    /// Changed on that queue alone.
+    /// Changed only on ``writing``.
     private let state: Locked<State>
 
     private struct State {
@@ -158,7 +158,7 @@ extension Inspector {
   }
 }
 
-/// The check of Ethernet and gzip (ISO 3309).
+/// The CRC-32 checksum of Ethernet and gzip (ISO 3309).
 package enum CRC32 {
   private static let table: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }

@@ -118,7 +118,7 @@ public final class Inspector: RequestInterceptor {
 
   func exchange(_ slot: Slot) -> Exchange { Exchange(slot.seal(by: self).entry) }
 
-  /// An exchange without the secrets that became known after it.
+  /// The exchange without secrets that were found after it was recorded.
   package func shown(_ exchange: Exchange) -> Exchange { Exchange(redacted(exchange.entry)) }
 
   /// A text without the secrets of exchanges.

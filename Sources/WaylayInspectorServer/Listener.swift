@@ -39,7 +39,7 @@
 
     /// Starts listening.
     ///
-    /// - Parameter token: What paths begin with; `nil` to accept any request of this user.
+    /// - Parameter token: The required beginning of paths; `nil` to accept any request of this user.
     package init(port: UInt16, token: String?, limits: ConnectionLimits, handle: @escaping Handler) async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let connections = Connections(limits)

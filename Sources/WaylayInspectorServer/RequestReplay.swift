@@ -28,7 +28,7 @@
 
     static func request(_ exchange: Inspector.Exchange, _ redaction: Redaction) throws(Refusal) -> URLRequest {
       let recorded = exchange.request
-      // What the redaction of another program has replaced is in no list, but found as its replacement.
+      // Values replaced by another program's redaction are not listed: find them by the replacement text.
       var (redaction, report) = (redaction, RedactionReport())
       let known = KnownSecrets([Array(redaction.replacement.utf8)])
       redaction.replacement = ""

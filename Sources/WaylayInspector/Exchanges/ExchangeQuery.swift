@@ -4,12 +4,12 @@ import Foundation
 package struct ExchangeQuery: Sendable {
   private typealias Test = @Sendable (Inspector.Exchange) -> Bool
 
-  /// The words that make no sense, each with the reason. They match everything.
+  /// The invalid terms, each with the reason. They match everything.
   package private(set) var mistakes: [String] = []
   private var tests: [Test] = []
 
   package init(_ text: String) {
-    // A quote without an end holds all that follows.
+    // An unterminated quote extends to the end of the text.
     let word = #/(-(?=\S))?(?:([A-Za-z]+):(?!//)("(?:\\["\\]|[^"])*"?|\S*)|("(?:\\["\\]|[^"])*"?|\S+))/#
     for match in text.matches(of: word) {
       var (term, value) = (String(match.2 ?? "").folded, String(match.3 ?? match.4 ?? "").folded)
@@ -45,7 +45,7 @@ package struct ExchangeQuery: Sendable {
   private static let lists: Set = ["host", "method", "type", "source", "state", "phase", "status"]
   private static let terms = lists.union(["duration", "size", "body", "url", "header", "error"])
 
-  /// The test of a term, of whose values one must match; `nil` for one that makes no sense.
+  /// The test of a term, which passes if one of its values matches; `nil` for an invalid term.
   private static func test(_ term: String, of value: String) -> Test? {
     guard lists.contains(term) else { return test(term, value) }
     let values = value.split(separator: ",").map { test(term, String($0)) }
@@ -122,7 +122,7 @@ package struct ExchangeQuery: Sendable {
 }
 
 extension Data {
-  /// Whether a text is here, without regard to the case of ASCII letters, which are lower case in `part`.
+  /// Whether the data contains `part`, which is in lower case; the case of ASCII letters is ignored.
   fileprivate func holds(_ part: Data) -> Bool { part.isEmpty || Data(map(\.lowercased)).range(of: part) != nil }
 }
 
@@ -143,7 +143,7 @@ extension Inspector.Exchange {
     return body.isEmpty ? entry.response.headers.first { $0.name.folded == "content-type" }?.value ?? "" : body
   }
 
-  /// The texts that free text is looked for in.
+  /// The texts that free-text terms search.
   fileprivate var texts: [String] {
     [
       request.method, request.url, request.httpVersion, entry.response.statusText, entry.response.httpVersion,

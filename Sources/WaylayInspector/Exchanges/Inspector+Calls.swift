@@ -4,7 +4,7 @@ extension Inspector {
   /// The maximum number of bytes of a response.
   package static let mostBytes = 16 << 20
 
-  /// Responds to a call, in JSON; `nil` to one that is not known here.
+  /// Responds to a call, in JSON; `nil` for an unknown call.
   package func perform(_ call: String, _ members: inout JSONMembers) throws(JSONRefusal) -> String? {
     switch call {
     case "exchanges":
@@ -68,7 +68,7 @@ extension JSONMembers {
 }
 
 extension Inspector.Exchange {
-  /// The exchange in a list.
+  /// The exchange as a row of a list.
   fileprivate var row: JSONValue {
     let members: JSONLiteral = [
       "id": id, "method": request.method, "url": request.url, "status": response?.status,

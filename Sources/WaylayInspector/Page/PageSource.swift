@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-QG9GnPH3eCTkaMoQ41BEMSvFTHvb6ysk8+kvAMksbXM="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-Q8Qk2dK0OFudyW0ElF2/0gZUJ6r8LKaonT07ROTC4gQ="
+  static let scriptHash = "sha256-raKcdcNRC8TLkwauPMZT+EKW7ZmE5hajJwJg21MLPlg="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -293,7 +293,7 @@ enum PageSource {
   static let script = #"""
     "use strict";
     (() => {
-    // Small things: elements without markup, and numbers as people read them.
+    // Makes elements without markup, and formats numbers.
 
     const $ = (id) => document.getElementById(id);
 
@@ -351,7 +351,7 @@ enum PageSource {
       try {
         await navigator.clipboard.writeText(text);
       } catch {
-        // Files have no clipboard of their own in some browsers.
+        // Some browsers do not allow a local file to use the clipboard API.
         const area = make('textarea', { readonly: true });
         area.value = text;
         (document.querySelector('dialog[open]') ?? document.body).append(area);
@@ -361,7 +361,7 @@ enum PageSource {
       }
       toast(`${what} copied`);
     }
-    // A row of the list: one entry of the archive, with what the list and the filter need of it.
+    // A row of the list: one entry of the archive, with the values for the list and the filter.
 
     const media = [
       ['json', /[/+]json\b|\bndjson\b/], ['html', /html/], ['xml', /xml/], ['css', /css/],
@@ -441,7 +441,7 @@ enum PageSource {
       /** The name of the GraphQL operation. */
       get operation() {
         this.operationName ??= (() => {
-          // Without comments and strings.
+          // Remove comments and strings before searching for names.
           const document = this.member('query').replace(/#.*|"{3}[^]*?"{3}|"(?:[^"\\\n]|\\.)*"/g, '');
           if (!document.includes('{') && !/"persistedQuery"|"query"\s*:\s*"[^"]*\{/.test(this.requestText)) return '';
           const named = /^[^{]*?\b(?:query|mutation|subscription)\s+([_a-z]\w*)/i.exec(document);
@@ -459,7 +459,7 @@ enum PageSource {
       /** The host without its port. */
       get hostName() { return this.host.replace(/:\d*$/, '').toLowerCase(); }
 
-      // What is looked for in several texts is not found across two of them.
+      // The texts are separated, so that a search term does not match across two of them.
       get fields() {
         this.fieldText ??= folded([...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
           .flatMap((field) => [texts(field?.name), texts(field?.value)]).join('\0'));
@@ -507,7 +507,7 @@ enum PageSource {
         return parts;
       }
     }
-    // The search language of the page: terms that must all hold, `name:value` or free text, `-` before one for "not".
+    // The search language of the page: terms that must all match, `name:value` or free text; `-` negates a term.
 
     const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
     const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
@@ -633,7 +633,7 @@ enum PageSource {
         const word = at;
         while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
         const key = folded(text.slice(word, at));
-        // A URL is no term, nor the beginning of one, and neither is a host with a port.
+        // Treat a URL, the beginning of one, and a host with a port as free text.
         const isAddress = text.startsWith('//', at + 1) || !Object.hasOwn(terms, key) && /^:(\/\S*|\d+(\/\S*)?)?(\s|$)/.test(text.slice(at));
         const isTerm = text[at] === ':' && !isAddress && /^[a-z]+$/.test(key);
         at = isTerm ? at + 1 : word;
@@ -670,7 +670,7 @@ enum PageSource {
       }
       return { matches: (row) => tests.every((test) => test(row)), wrong, isForBodies, isEmpty: tests.length === 0 };
     }
-    // The list: as many elements as fit on the screen, whatever the number of rows.
+    // The list. It has only as many elements as fit on the screen, independent of the number of rows.
 
     let rowHeight = 30;
     const columns = [
@@ -833,7 +833,7 @@ enum PageSource {
         view.pool.push(element);
         $('rows').append(element);
       }
-      // Elements keep their row while it is on the screen: only those that scrolled out of it are filled anew.
+      // An element keeps its row while that is visible: only elements that scrolled out of view get a new row.
       view.pool.forEach((element, slot) => {
         const place = first + ((slot - (first % view.pool.length)) + view.pool.length) % view.pool.length;
         const row = place < first + count ? view.rows[place] : undefined;
@@ -878,7 +878,7 @@ enum PageSource {
       const next = at < 0 ? (by > 0 ? 0 : view.rows.length - 1) : Math.min(view.rows.length - 1, Math.max(0, at + by));
       choose(view.rows[next]);
     }
-    // Bodies, as text and only as text.
+    // Shows bodies, only as text.
 
     const shownAtOnce = 300_000;
 
@@ -1026,9 +1026,10 @@ enum PageSource {
         cut: isCut(content) || row.entry._truncated === true,
       };
     }
-    // A request as a command, quoted so that a shell runs nothing of it: as `HAR.Request.curlCommand()` does.
+    // Makes a `curl` command from a request, quoted so that the shell executes no part of it, like `HAR.Request.curlCommand()`.
 
-    // What a terminal would act on: made by `printf`, because only some shells know `$'…'`. A line break, which that would lose, does nothing.
+    // The characters that a terminal would interpret. `printf` makes them, because not every shell supports `$'…'`. A line break is harmless, and
+    // command substitution would strip it.
     const unseen = /(?:(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}])+/gu;
 
     function quoted(text) {
@@ -1063,7 +1064,7 @@ enum PageSource {
       const raw = body.base64 ? [...atob(body.base64)].map((letter) => letter.charCodeAt(0)) : new TextEncoder().encode(body.text);
       return `printf '%b' '${[...raw].map((byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join('')}' | ${join()}`;
     }
-    // What is known about one request.
+    // The details of one request.
 
     const phaseNames = {
       blocked: 'Waiting for a turn', dns: 'Resolving the name', connect: 'Connecting', ssl: 'TLS handshake', send: 'Sending',
@@ -1211,7 +1212,7 @@ enum PageSource {
         pane);
       pane.scrollTop = scrolled;
     }
-    // The live page: entries come as they happen, and a request can be sent again or made a stub.
+    // The live page: it receives entries as they change, and can send a request again or turn it into a stub.
 
     const isLive = document.documentElement.dataset.live === 'true';
     const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity, expected: 0 };
@@ -1229,7 +1230,7 @@ enum PageSource {
       say('waiting', 'Connecting');
       const events = new EventSource('events');
       events.addEventListener('hello', (event) => {
-        // A stream begins with all that is there: after an interruption nothing is missing and nothing is there twice.
+        // A stream begins with all kept entries, which replace those of the page: after an interruption, none is missing or duplicated.
         const hello = JSON.parse(event.data);
         live.features = list(hello.features);
         live.limit = number(hello.limit, Infinity);
@@ -1250,7 +1251,7 @@ enum PageSource {
           return;
         }
         take(entry);
-        // The list is drawn now and then while it is loaded: to draw it takes longer than to take an entry in.
+        // Draw the list only from time to time while it is loading: drawing takes longer than adding an entry.
         if (!isExpected) soon(refresh);
         else if (!live.timer) live.timer = setTimeout(loaded, 100);
       });
@@ -1296,7 +1297,7 @@ enum PageSource {
     }
 
     async function ask(path, method = 'POST') {
-      // The field makes other origins ask first, and the server lets none of them.
+      // For other origins, this field requires a CORS preflight, which the server rejects.
       const response = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
       const text = await response.text();
       if (!response.ok) throw new Error(text || `The server answered ${response.status}`);
@@ -1343,7 +1344,7 @@ enum PageSource {
       }
       return tools;
     }
-    // The page as a whole: its rows, its filter, its keys.
+    // The page as a whole: its rows, its filter, and its keyboard shortcuts.
 
     const all = new Map();
     let places = 0;
@@ -1355,7 +1356,7 @@ enum PageSource {
       const row = new Row({ ...entry, _id: id }, old ? old.place : places);
       if (!old) places += 1;
       all.set(id, row);
-      // As the Inspector does: the oldest goes.
+      // Remove the oldest row, like the Inspector.
       if (all.size > live.limit) drop(all.keys().next().value);
       if (view.chosen?.id === id) view.chosen = row;
     }
@@ -1458,7 +1459,7 @@ enum PageSource {
 
     function layOut() {
       const width = $('main').clientWidth;
-      // On a phone a row has two lines: a finger's place, and room for the host.
+      // On a phone a row has two lines: it is large enough for a finger, and has room for the host.
       rowHeight = width < 480 ? 48 : 30;
       document.body.classList.toggle('phone', width < 480);
       document.body.classList.toggle('narrow', width < 720);

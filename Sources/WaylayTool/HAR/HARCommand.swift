@@ -144,7 +144,7 @@
 
     init(_ path: String) { url = URL(fileURLWithPath: path) }
 
-    /// The secrets of all entries, by a pass of its own over the file; none of a pipe, which can be read once.
+    /// The secrets of all entries, from a separate pass over the file; none for a pipe, which can be read only once.
     func secrets(_ redaction: Redaction) throws -> KnownSecrets {
       var (known, found) = (KnownSecrets(), Set<[UInt8]>())
       var reader = try HARReader(url)

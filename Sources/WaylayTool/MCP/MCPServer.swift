@@ -121,7 +121,7 @@
       }
     }
 
-    /// What this server is and can do.
+    /// The name and the capabilities of this server.
     private static var identity: [String: JSONValue] {
       [
         "capabilities": ["tools": [:]], "instructions": JSONValue(MCPTools.instructions),

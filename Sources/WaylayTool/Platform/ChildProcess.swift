@@ -23,7 +23,7 @@
       #else
         var attributes = posix_spawnattr_t()
         var actions = posix_spawn_file_actions_t()
-        // SwiftNIO's sockets are without it.
+        // SwiftNIO opens its sockets without `FD_CLOEXEC`.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
           if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         }
@@ -34,7 +34,7 @@
         posix_spawnattr_destroy(&attributes)
         posix_spawn_file_actions_destroy(&actions)
       }
-      // To itself: it is inherited. A descriptor that is closed would fail the call.
+      // Duplicate each descriptor onto itself, so that the child inherits it. A closed descriptor would fail the call.
       for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) >= 0 {
         posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor)
       }

@@ -1,4 +1,4 @@
-// Small things: elements without markup, and numbers as people read them.
+// Makes elements without markup, and formats numbers.
 
 const $ = (id) => document.getElementById(id);
 
@@ -56,7 +56,7 @@ async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Files have no clipboard of their own in some browsers.
+    // Some browsers do not allow a local file to use the clipboard API.
     const area = make('textarea', { readonly: true });
     area.value = text;
     (document.querySelector('dialog[open]') ?? document.body).append(area);

@@ -1,4 +1,4 @@
-// A row of the list: one entry of the archive, with what the list and the filter need of it.
+// A row of the list: one entry of the archive, with the values for the list and the filter.
 
 const media = [
   ['json', /[/+]json\b|\bndjson\b/], ['html', /html/], ['xml', /xml/], ['css', /css/],
@@ -78,7 +78,7 @@ class Row {
   /** The name of the GraphQL operation. */
   get operation() {
     this.operationName ??= (() => {
-      // Without comments and strings.
+      // Remove comments and strings before searching for names.
       const document = this.member('query').replace(/#.*|"{3}[^]*?"{3}|"(?:[^"\\\n]|\\.)*"/g, '');
       if (!document.includes('{') && !/"persistedQuery"|"query"\s*:\s*"[^"]*\{/.test(this.requestText)) return '';
       const named = /^[^{]*?\b(?:query|mutation|subscription)\s+([_a-z]\w*)/i.exec(document);
@@ -96,7 +96,7 @@ class Row {
   /** The host without its port. */
   get hostName() { return this.host.replace(/:\d*$/, '').toLowerCase(); }
 
-  // What is looked for in several texts is not found across two of them.
+  // The texts are separated, so that a search term does not match across two of them.
   get fields() {
     this.fieldText ??= folded([...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
       .flatMap((field) => [texts(field?.name), texts(field?.value)]).join('\0'));

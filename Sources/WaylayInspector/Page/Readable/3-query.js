@@ -1,4 +1,4 @@
-// The search language of the page: terms that must all hold, `name:value` or free text, `-` before one for "not".
+// The search language of the page: terms that must all match, `name:value` or free text; `-` negates a term.
 
 const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
 const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
@@ -124,7 +124,7 @@ function words(text) {
     const word = at;
     while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
     const key = folded(text.slice(word, at));
-    // A URL is no term, nor the beginning of one, and neither is a host with a port.
+    // Treat a URL, the beginning of one, and a host with a port as free text.
     const isAddress = text.startsWith('//', at + 1) || !Object.hasOwn(terms, key) && /^:(\/\S*|\d+(\/\S*)?)?(\s|$)/.test(text.slice(at));
     const isTerm = text[at] === ':' && !isAddress && /^[a-z]+$/.test(key);
     at = isTerm ? at + 1 : word;

@@ -1,4 +1,4 @@
-// The list: as many elements as fit on the screen, whatever the number of rows.
+// The list. It has only as many elements as fit on the screen, independent of the number of rows.
 
 let rowHeight = 30;
 const columns = [
@@ -161,7 +161,7 @@ function draw() {
     view.pool.push(element);
     $('rows').append(element);
   }
-  // Elements keep their row while it is on the screen: only those that scrolled out of it are filled anew.
+  // An element keeps its row while that is visible: only elements that scrolled out of view get a new row.
   view.pool.forEach((element, slot) => {
     const place = first + ((slot - (first % view.pool.length)) + view.pool.length) % view.pool.length;
     const row = place < first + count ? view.rows[place] : undefined;

@@ -1,4 +1,4 @@
-// Bodies, as text and only as text.
+// Shows bodies, only as text.
 
 const shownAtOnce = 300_000;
 

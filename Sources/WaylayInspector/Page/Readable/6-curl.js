@@ -1,6 +1,7 @@
-// A request as a command, quoted so that a shell runs nothing of it: as `HAR.Request.curlCommand()` does.
+// Makes a `curl` command from a request, quoted so that the shell executes no part of it, like `HAR.Request.curlCommand()`.
 
-// What a terminal would act on: made by `printf`, because only some shells know `$'…'`. A line break, which that would lose, does nothing.
+// The characters that a terminal would interpret. `printf` makes them, because not every shell supports `$'…'`. A line break is harmless, and
+// command substitution would strip it.
 const unseen = /(?:(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}])+/gu;
 
 function quoted(text) {

@@ -1,4 +1,4 @@
-// What is known about one request.
+// The details of one request.
 
 const phaseNames = {
   blocked: 'Waiting for a turn', dns: 'Resolving the name', connect: 'Connecting', ssl: 'TLS handshake', send: 'Sending',

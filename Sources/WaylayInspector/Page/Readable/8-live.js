@@ -1,4 +1,4 @@
-// The live page: entries come as they happen, and a request can be sent again or made a stub.
+// The live page: it receives entries as they change, and can send a request again or turn it into a stub.
 
 const isLive = document.documentElement.dataset.live === 'true';
 const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity, expected: 0 };
@@ -16,7 +16,7 @@ function connect() {
   say('waiting', 'Connecting');
   const events = new EventSource('events');
   events.addEventListener('hello', (event) => {
-    // A stream begins with all that is there: after an interruption nothing is missing and nothing is there twice.
+    // A stream begins with all kept entries, which replace those of the page: after an interruption, none is missing or duplicated.
     const hello = JSON.parse(event.data);
     live.features = list(hello.features);
     live.limit = number(hello.limit, Infinity);
@@ -37,7 +37,7 @@ function connect() {
       return;
     }
     take(entry);
-    // The list is drawn now and then while it is loaded: to draw it takes longer than to take an entry in.
+    // Draw the list only from time to time while it is loading: drawing takes longer than adding an entry.
     if (!isExpected) soon(refresh);
     else if (!live.timer) live.timer = setTimeout(loaded, 100);
   });
@@ -83,7 +83,7 @@ function pause() {
 }
 
 async function ask(path, method = 'POST') {
-  // The field makes other origins ask first, and the server lets none of them.
+  // For other origins, this field requires a CORS preflight, which the server rejects.
   const response = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
   const text = await response.text();
   if (!response.ok) throw new Error(text || `The server answered ${response.status}`);

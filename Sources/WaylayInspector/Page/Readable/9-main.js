@@ -1,4 +1,4 @@
-// The page as a whole: its rows, its filter, its keys.
+// The page as a whole: its rows, its filter, and its keyboard shortcuts.
 
 const all = new Map();
 let places = 0;
@@ -10,7 +10,7 @@ function take(entry) {
   const row = new Row({ ...entry, _id: id }, old ? old.place : places);
   if (!old) places += 1;
   all.set(id, row);
-  // As the Inspector does: the oldest goes.
+  // Remove the oldest row, like the Inspector.
   if (all.size > live.limit) drop(all.keys().next().value);
   if (view.chosen?.id === id) view.chosen = row;
 }
@@ -113,7 +113,7 @@ function setQuery(text) {
 
 function layOut() {
   const width = $('main').clientWidth;
-  // On a phone a row has two lines: a finger's place, and room for the host.
+  // On a phone a row has two lines: it is large enough for a finger, and has room for the host.
   rowHeight = width < 480 ? 48 : 30;
   document.body.classList.toggle('phone', width < 480);
   document.body.classList.toggle('narrow', width < 720);

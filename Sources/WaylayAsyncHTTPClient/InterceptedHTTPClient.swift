@@ -18,7 +18,7 @@
   public struct InterceptedHTTPClient: Sendable {
     private let load: @Sendable (URLRequest, MessageBody?) async throws -> InterceptedResponse
 
-    /// Makes a client whose network is another client, which you shut down.
+    /// Makes a client that sends its requests through another client, which you shut down.
     ///
     /// - Parameters:
     ///   - client: A client whose `redirectConfiguration` is `.disallow`: redirects are followed by the registry's rules,
@@ -29,7 +29,7 @@
       load = { try await loads.load($0, body: $1) }
     }
 
-    /// Makes a client whose network is the registry's own.
+    /// Makes a client that sends its requests through the registry's own transport.
     public init(_ registry: InterceptorRegistry) {
       load = { try await registry.load($0, body: $1) }
     }

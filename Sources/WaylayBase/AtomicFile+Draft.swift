@@ -1,7 +1,7 @@
 extension AtomicFile {
-  /// A file beside the one that it is to replace; it is removed unless it was put in place.
+  /// A temporary file next to the file that it replaces. It is removed, unless it was renamed into place.
   final class Draft {
-    /// The drafts of this process.
+    /// The paths of this process's drafts.
     static let paths = Locked<Set<String>>([])
     private static let prefix = ".waylay-draft-"
 
@@ -14,10 +14,10 @@ extension AtomicFile {
     /// The name of the file to be replaced.
     private let target: String
     private let name: String
-    /// The bits of the mode that the file may have.
+    /// The mode bits that the file may have.
     private let mode: mode_t
     private var isThere = true
-    /// The file whose attributes the draft has, and the time of their last change.
+    /// The file whose attributes the draft has copied, and the time of its last change.
     private var adopted: (Version, Int64)?
 
     static func made(
@@ -65,7 +65,7 @@ extension AtomicFile {
       where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 16
         && name.utf8.suffix(16).allSatisfy({ $0.isASCIIDigit || 0x61...0x66 ~= $0 })
       {
-        // Writable, as each draft is for its owner: a lock on NFS requires it.
+        // Open for writing, which each draft allows its owner: NFS requires it for a lock.
         let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         guard let raw = try? calls.perform(.open, path, { openat(folder.raw, name, flags) }) else { continue }
         let draft = Descriptor(raw)
@@ -105,13 +105,13 @@ extension AtomicFile {
       }
       try calls.perform(.acl, path) { FileAttributes.copyAccessList(from: old.raw, to: descriptor.raw) }
       do { try calls.perform(.fchmod, path) { fchmod(descriptor.raw, mode_t(status.st_mode) & 0o7777 & mode) } } catch {
-        // A file system that gives all files one mode.
+        // Ignore the error if the file system gives all files the same mode.
         guard error.code == EPERM, own.st_mode == status.st_mode else { throw error }
       }
       adopted = (Version(status), status.changed)
     }
 
-    /// Puts the draft in the place of the file.
+    /// Renames the draft to its target.
     func place(replaces: Bool, when isCurrent: (() -> Bool)?) throws(SystemError) {
       let status = try calls.status(path) { fstatat(folder.raw, target, $0, AT_SYMLINK_NOFOLLOW) }
       if let status {
@@ -125,11 +125,11 @@ extension AtomicFile {
         return copy >= 0 && (close(copy) == 0 || errno == EINTR) ? 0 : -1
       }
       if let isCurrent {
-        // On a file system without locks, only the closure decides.
+        // On a file system without locks, rely on the closure alone.
         _ = try? calls.perform(.flock, folderPath) { flock(folder.raw, LOCK_EX) }
         guard isCurrent() else { throw SystemError("rename", path, code: ESTALE) }
       }
-      // The old file keeps a name until the folder is synced.
+      // Keep a hard link to the old file until the folder is synced.
       let backup = Self.newName()
       var (hasBackup, isNew) = (false, !replaces)
       if replaces {
@@ -150,14 +150,14 @@ extension AtomicFile {
       }
     }
 
-    /// Fails if the file has been created meanwhile: a rename would replace it.
+    /// Puts the draft in place if the target does not exist; a rename would replace a file created meanwhile.
     private func placeNew() throws(SystemError) {
       do {
         try link(name, as: target)
         remove(name)
       } catch {
         guard [EPERM, ENOTSUP, ENOSYS].contains(error.code) else { throw error }
-        // A file system without hard links.
+        // On a file system without hard links, check for the file, then rename.
         let status = try calls.status(path) { fstatat(folder.raw, target, $0, AT_SYMLINK_NOFOLLOW) }
         guard status == nil else { throw SystemError("rename", path, code: EEXIST) }
         try rename(name, to: target)
@@ -190,14 +190,14 @@ extension AtomicFile {
     init(_ path: String, _ calls: Calls) throws(SystemError) {
       guard !path.utf8.contains(0) else { throw SystemError("open", path, code: EINVAL) }
       var current = path
-      // As many links as Linux follows.
+      // Linux follows at most 40 links.
       for _ in 0...40 {
         for folder in ["/dev/fd/", "/proc/self/fd/"] where current.hasPrefix(folder) {
           guard let number = Int32(current.dropFirst(folder.count)) else { continue }
           self = .descriptor(number)
           return
         }
-        // By bytes: a combining mark makes one character of a slash and what follows.
+        // Search the bytes: a slash with a combining mark is a different `Character`.
         let slash = current.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == current.startIndex ? "/" : String(current[..<$0]) } ?? "."
         guard let link = try Self.target(of: current, path, calls) else {
@@ -229,7 +229,7 @@ extension AtomicFile {
       return status.st_uid == geteuid() || status.st_uid == place.st_uid
     }
 
-    /// - Returns: `nil` for what is no symbolic link.
+    /// - Returns: `nil` if it is not a symbolic link.
     private static func target(of link: String, _ path: String, _ calls: Calls) throws(SystemError) -> String? {
       // No system has longer paths.
       var bytes = [CChar](repeating: 0, count: 4096)

@@ -1,5 +1,5 @@
-/// The only way in which a file is replaced whole: a reader, a killed process and a loss of power leave the old contents
-/// or the new.
+/// The only way to replace a whole file in this package: after a kill or a power failure, and for any reader, the file
+/// has either the old or the new contents.
 ///
 /// The contents go to a draft in the folder of the file, `.waylay-draft-` and a random number. The draft is synced and
 /// renamed, then the folder is synced. The writer holds a lock of its draft (`flock`): a draft without a lock is that of
@@ -22,7 +22,7 @@ package enum AtomicFile {
     try writer.commit(when: isCurrent)
   }
 
-  /// Removes the drafts of this process, which a signal is about to end.
+  /// Removes the drafts of this process before a signal terminates it.
   package static func removeDrafts() {
     for path in Draft.paths.withLock({ $0 }) { unlink(path) }
   }
@@ -49,12 +49,13 @@ package enum AtomicFile {
 }
 
 extension AtomicFile {
-  /// Writes a file piece by piece. The old file stays until ``commit(when:)``, and forever if that is not called.
+  /// Writes a file piece by piece. The old file stays until ``commit(when:)``, and if the writer is released without
+  /// it.
   package struct Writer: ~Copyable {
     private let path: String
     private let calls: Calls
     private let descriptor: Descriptor
-    /// `nil` for what is written into.
+    /// `nil` if the path is written in place: a FIFO, a device or a descriptor.
     private let draft: Draft?
     private let replaces: Bool
     private var failure: SystemError?
@@ -106,8 +107,8 @@ extension AtomicFile {
 
     /// Puts the file in its place.
     ///
-    /// - Parameter isCurrent: Whether the file may still be replaced; if not, the error is `ESTALE`. It is called right
-    ///   before the rename, while no other writer of the same folder is between this question and its rename.
+    /// - Parameter isCurrent: Returns whether the file may still be replaced; if not, the error is `ESTALE`. Called
+    ///   under a lock of the folder, right before the rename.
     package consuming func commit(when isCurrent: (() -> Bool)? = nil) throws(SystemError) {
       if let failure { throw failure }
       try draft?.place(replaces: replaces, when: isCurrent)

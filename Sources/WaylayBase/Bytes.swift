@@ -3,7 +3,7 @@ extension UInt8 {
   @inlinable package var isASCIILetter: Bool { 0x61...0x7A ~= self | 0x20 }
   /// The byte; for an ASCII letter, its lowercase form.
   @inlinable package var lowercased: UInt8 { 0x41...0x5A ~= self ? self | 0x20 : self }
-  /// Whether letters and digits of ASCII beside it make one word with it.
+  /// Whether the byte is part of a word: an ASCII letter or digit, or an underscore.
   @inlinable package var isOfWord: Bool { isASCIIDigit || isASCIILetter || self == UInt8(ascii: "_") }
 
   /// Two digits, in lower case.

@@ -18,7 +18,8 @@ package enum CredentialNames {
     x-parse-session-token x-plex-token x-rapidapi-key x-refresh-token x-secret-key x-session-id x-session-key \
     x-session-token x-shopify-access-token x-subscription-token x-token x-user-token x-vault-token
     """)
-  /// The fields whose values change with each request: no stored response would ever be found by them.
+  /// The fields whose values change with each request: as a part of a key, they would keep any stored response from
+  /// being found.
   package static let changing = Suspicion.set(
     """
     csrf-token dpop signature signature-input x-amz-signature x-csrf-token x-csrftoken x-hub-signature \
@@ -42,7 +43,7 @@ package enum CredentialNames {
     "authenticity csrf csrfmiddlewaretoken csrftoken dpop nonce sig signature xsrf".utf8.split(separator: 0x20)
       .map { Array($0) })
 
-  /// A name as it is compared: in lower case, without ASCII punctuation and spaces.
+  /// A name normalized for comparison: in lower case, without ASCII punctuation and spaces.
   package static func normalized(_ name: String) -> String {
     let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
     return String(decoding: words(of: isASCII ? name : name.lowercased()).joined(), as: UTF8.self)
@@ -75,7 +76,7 @@ package enum Suspicion: Int, Comparable, Sendable {
   case list
   /// A plural such as `passwords`: every string in it is a secret.
   case secrets
-  /// A name such as `license_key`: the value is a secret with everything in it, and may be told apart by a digest.
+  /// A name such as `license_key`: the value is a secret with everything in it, and may be identified by a digest.
   case modified
   /// The value is a secret, with everything in it.
   case secret
@@ -121,7 +122,7 @@ package enum Suspicion: Int, Comparable, Sendable {
     if noun == "token", before.contains(where: pagination.contains), !before.contains(where: isCredential) {
       return Suspicion.none
     }
-    // `forgotPassword` is a text of an app, and `invalid_token` one of a server.
+    // `forgotPassword` names a text of an app, and `invalid_token` an error of a server.
     let isSaid = before.contains {
       verbs.contains($0) || noun.hasPrefix("pass") && ["change", "reset"].contains($0)
     }
@@ -148,7 +149,7 @@ package enum Suspicion: Int, Comparable, Sendable {
     """)
   /// Credential words, as complete words only.
   private static let singles = set("auth bearer cred cvc cvv otp pin sig ssn totp")
-  /// Plurals of these name things, too, that are no secrets.
+  /// Words whose plurals also name things that are not secrets.
   private static let weak = ["tokens", "cookies", "credentials", "creds", "sessions"]
   /// Words that may follow a credential word without changing its meaning.
   private static let followers = set(

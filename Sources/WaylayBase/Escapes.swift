@@ -28,7 +28,8 @@ package struct Escapes: OptionSet {
   /// The bytes without escapes; bytes that form no escape stay.
   package func removed(from bytes: ArraySlice<UInt8>) -> [UInt8] { placed(from: bytes)?.plain ?? Array(bytes) }
 
-  /// The bytes without escapes, and where each of them, and the end, is in the original; `nil` if there are none.
+  /// The bytes without escapes, and the offset of each of them, and of the end, in the original; `nil` if there are no
+  /// escapes.
   package func placed(from bytes: ArraySlice<UInt8>) -> (plain: [UInt8], places: [Int])? {
     guard bytes.contains(where: isMark) else { return nil }
     var (plain, places, rest): ([UInt8], [Int], ArraySlice<UInt8>) = ([], [], bytes)

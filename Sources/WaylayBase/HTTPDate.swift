@@ -4,7 +4,7 @@
 /// section 4.2 asks: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
 /// Zones other than `GMT` are no dates.
 package enum HTTPDate {
-  /// The seconds since 1970 of a date; `nil` when it is none.
+  /// The seconds since 1970 of a date; `nil` for an invalid date.
   ///
   /// - Parameter now: Seconds since 1970, for the century of a year with two digits: none is more than 50 years ahead.
   package static func seconds(_ text: String, now: Int64) -> Int64? {
@@ -51,7 +51,7 @@ package enum HTTPDate {
     return date.tm_mday == Int32(day) ? Int64(time) : nil
   }
 
-  /// The date in the preferred form, as `Date` has it.
+  /// The date in the preferred form, as in the field `Date`.
   package static func text(seconds: Int64) -> String {
     // The form has four digits for the year: 0 to 9999.
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)

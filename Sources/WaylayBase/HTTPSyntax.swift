@@ -1,5 +1,5 @@
 extension BidirectionalCollection<UInt8> {
-  /// The bytes without the spaces and tabs round them.
+  /// The bytes without leading and trailing spaces and tabs.
   @inlinable package var trimmingBlanks: SubSequence {
     guard let last = lastIndex(where: { !$0.isBlank }) else { return self[endIndex...] }
     return self[...last].drop(while: \.isBlank)
@@ -7,7 +7,7 @@ extension BidirectionalCollection<UInt8> {
 }
 
 extension Substring {
-  /// The text without the spaces and tabs round it.
+  /// The text without leading and trailing spaces and tabs.
   package var trimmingBlanks: Substring { Substring(utf8.trimmingBlanks) }
 }
 
@@ -15,13 +15,13 @@ extension UInt8 {
   /// A space or a tab.
   @inlinable package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
-  /// RFC 9110, section 5.6.2.
+  /// Whether the byte may occur in a token (RFC 9110, section 5.6.2).
   @inlinable package var isToken: Bool { isASCIILetter || isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
-  /// RFC 3986, section 3.1.
+  /// Whether the byte may occur in a URL scheme (RFC 3986, section 3.1).
   package var isScheme: Bool { isASCIILetter || isASCIIDigit || "+-.".utf8.contains(self) }
 
-  /// RFC 9110, section 11.2, without the padding.
+  /// Whether the byte may occur in a token68 before its padding (RFC 9110, section 11.2).
   package var isToken68: Bool { isASCIILetter || isASCIIDigit || "-._~+/".utf8.contains(self) }
 }
 
@@ -31,7 +31,7 @@ extension String {
 
   /// The text as a quoted string of a header field (RFC 9110, section 5.6.4).
   ///
-  /// Scalar by scalar: a quote that a combining mark follows is another character, and ends the string all the same.
+  /// Scalar by scalar: a quote with a combining mark is a different `Character`, but still ends the string.
   package var quotedString: String {
     var quoted = "\""
     for scalar in unicodeScalars {
@@ -49,10 +49,10 @@ extension URL {
       && portOrDefault == other.portOrDefault
   }
 
-  /// The port, or the one that a URL of its scheme has when it names none.
+  /// The port, or the default port of the scheme if the URL has none.
   package var portOrDefault: Int? { port ?? Self.defaultPort(of: scheme?.lowercased()) }
 
-  /// The port of a URL that names none; `scheme` is in lower case.
+  /// The default port of a scheme, which is in lower case.
   package static func defaultPort(of scheme: String?) -> Int? {
     switch scheme {
     case "http": 80

@@ -6,7 +6,7 @@ extension JSONValue {
   }
 }
 
-/// Where a text stops being JSON, and why.
+/// A syntax error in JSON, with its position.
 package struct JSONSyntaxError: Error, CustomStringConvertible {
   package let line: Int
   /// In bytes, from 1.
@@ -18,9 +18,9 @@ package struct JSONSyntaxError: Error, CustomStringConvertible {
 
 /// Reads JSON (RFC 8259), and reports a syntax error by line and column.
 ///
-/// Not Foundation's, which loses the place: on Linux (Swift 6.3) `JSONSerialization` says "around character 11" in a
-/// text for people, and "unexpected end of file" for a `tru` in the middle of one; `JSONDecoder` says nothing but that
-/// the data is not valid.
+/// Foundation's parsers do not report a usable position: on Linux (Swift 6.3) `JSONSerialization` says "around
+/// character 11" in a text for people, and "unexpected end of file" for a `tru` in the middle of one; `JSONDecoder`
+/// says nothing but that the data is not valid.
 struct JSONReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -194,7 +194,7 @@ struct JSONReader {
           return String(decoding: rest, as: UTF8.self)
         }
         text += rest
-        // Not by Foundation, which drops a U+FEFF at the beginning.
+        // Foundation's initializer would drop a U+FEFF at the beginning.
         let string = String(decoding: text, as: UTF8.self)
         guard string.utf8.elementsEqual(text) else { throw error("a string is not UTF-8") }
         position += 1

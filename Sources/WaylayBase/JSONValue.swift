@@ -117,7 +117,7 @@ extension JSONValue: CustomStringConvertible {
 // MARK: Comparing
 
 extension JSONValue: Hashable {
-  // Neither calls itself: a value that is nested as deep as it may be has to be no matter on any thread's stack.
+  // Neither function is recursive: even the maximum nesting depth must fit on any thread's stack.
 
   /// Whether two values are the same JSON: numbers by value, objects in any order.
   public static func == (one: JSONValue, other: JSONValue) -> Bool {
@@ -161,8 +161,8 @@ extension JSONValue: Hashable {
     }
   }
 
-  /// The values of an object by the UTF-8 of their names: `é` is not `e` with an accent behind it, as it is to strings
-  /// that are compared. Of several with one name, the last counts.
+  /// The values of an object by the UTF-8 of their names: unlike in comparisons of strings, `é` differs from `e` with a
+  /// combining accent. Of several with one name, the last counts.
   package var byName: [[UInt8]: JSONValue]? {
     members.map { Dictionary($0.map { (Array($0.name.utf8), $0.value) }, uniquingKeysWith: { $1 }) }
   }
@@ -237,8 +237,8 @@ extension JSONValue: Codable {
 /// Stub(.get, "/users/:id", .json(["id": id, "name": name]))
 /// ```
 ///
-/// A type of your own adopts it with one property. Do not adopt it for what is `Encodable` as a whole: functions that
-/// take JSON take such a value as it is.
+/// A type of your own adopts it with one property. Do not adopt it for an `Encodable` type: functions that take JSON
+/// take its values directly.
 public protocol JSONConvertible: Sendable {
   /// The value as JSON.
   var jsonValue: JSONValue { get }

@@ -1,4 +1,5 @@
-/// A value with a name, of a set to which any release may add: an enum whose new cases do not break a `switch`.
+/// A named value of an extensible set: like an enum, but new values, which any release may add, do not break a
+/// `switch`.
 ///
 /// ```swift
 /// for await event in archive.events() where event.kind == .hit { hits += 1 }

@@ -11,7 +11,7 @@ extension String {
       let start = rest.index(separator.lowerBound, offsetBy: -scheme.count)
       let end = rest[separator.upperBound...].firstIndex { $0.isWhitespace || "\"'<>`".contains($0) } ?? rest.endIndex
       text += rest[..<start].hidingValues
-      // A URL in the path of another keeps its user there, as far as a reader of URLs can tell.
+      // In a URL within the path of another one, `URL` does not recognize the user info: omit such a URL.
       let isNested = rest[separator.upperBound..<end].contains("://")
       text += (isNested ? nil : URL(string: String(rest[start..<end]))?.redacted) ?? "<unreadable URL>"
       rest = rest[end...]

@@ -15,6 +15,6 @@ package struct SystemError: LocalizedError, Equatable, CustomStringConvertible {
 
   package var errorDescription: String? { description }
 
-  /// The same for users of the package.
+  /// The error as a `POSIXError`, for users of the package.
   package var posixError: POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
 }

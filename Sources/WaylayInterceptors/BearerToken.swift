@@ -94,10 +94,10 @@ private final class Tokens: Sendable {
     var fresh: (token: String, moment: Int)?
     /// The last failure, and the time on the stopwatch until which it replaces another refresh.
     var failure: (error: any Error, moment: Int, lasts: Duration)?
-    /// The newest one last.
+    /// The refused tokens, the newest last.
     var refused: [String] = []
     var waiters: [Promise<String>] = []
-    /// The refresh, and its limit.
+    /// The refresh in flight, with its task and the task of its time limit.
     var refresh: (work: SharedWork, tasks: [Task<Void, Never>])?
 
     /// The token of the last refresh, unless it was refused since.

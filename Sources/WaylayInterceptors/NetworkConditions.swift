@@ -52,7 +52,7 @@ public final class NetworkConditions: OrderedInterceptor {
     state.withLock { $0 = State(network: network, fault: fault) }
   }
 
-  /// What is simulated.
+  /// The simulated network and fault as text.
   package var summary: String {
     let (network, fault) = state.withLock { ($0.network?.description, $0.fault?.description) }
     return [network, fault].compactMap { $0 }.joined(separator: ", ")

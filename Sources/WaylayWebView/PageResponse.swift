@@ -1,12 +1,12 @@
 import Foundation
 import WaylayCore
 
-/// What a registry answers for a web view, as a web view takes it.
+/// Converts a registry's response to the form for a web view.
 package enum PageResponse {
-  /// The most that is kept of a main document, which a web view takes whole.
+  /// The maximum size of a main document, which a web view takes as a whole.
   package static let limit = 64 << 20
 
-  /// The URL that a registry is asked for: that of a scheme of one's own, with `https` in its place.
+  /// The URL to request from the registry: the view's URL, with `https` in place of the custom scheme.
   package static func url(for url: URL, scheme: String) -> URL? {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.scheme?.lowercased() == scheme,
       let host = parts.host, !host.isEmpty
@@ -15,7 +15,8 @@ package enum PageResponse {
     return parts.url
   }
 
-  /// The head for the view's own URL. Its fields are the response's, without those of a coding that is undone already.
+  /// The head for the view's own URL. It has the response's fields, except those of a content coding that was already
+  /// decoded.
   package static func head(_ response: InterceptedResponse, for url: URL) -> HTTPURLResponse? {
     var fields: [String: String] = [:]
     for field in response.fields where ![.contentEncoding, .transferEncoding].contains(field.name) {

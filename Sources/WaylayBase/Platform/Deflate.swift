@@ -42,7 +42,7 @@ package enum Deflate {
   private static let endInflating = function("inflateEnd", End.self)
 
   private static func function<Function>(_ name: String, _: Function.Type) -> Function? {
-    // Foundation's own reading of gzip needs the library; by name in case the linker kept it private.
+    // Foundation has loaded the library, for gzip. Open it by name as well, in case its symbols are private.
     ([nil, "libz.so.1", "libz.so", "libz.dylib"] as [String?]).lazy.compactMap { dlsym(dlopen($0, RTLD_LAZY), name) }
       .first
       .map { unsafeBitCast($0, to: Function.self) }
@@ -79,12 +79,12 @@ package enum Deflate {
     return inflater.next(bytes, limit: limit).flatMap { inflater.isOver ? $0 : nil }
   }
 
-  /// Undoes a compression piece by piece.
+  /// Decompresses data piece by piece.
   package final class Inflater {
-    /// zlib refers to its address.
+    /// Allocated, because zlib keeps the address.
     private let stream = UnsafeMutablePointer<Stream>.allocate(capacity: 1)
     private let format: Format
-    /// Whether what has come is whole.
+    /// Whether the compressed data so far is complete.
     package private(set) var isOver = false
 
     package init(_ format: Format) {
@@ -98,7 +98,7 @@ package enum Deflate {
       stream.deallocate()
     }
 
-    /// The original of the next bytes; `nil` if they are damaged, or it has more than so many bytes.
+    /// Decompresses the next bytes; `nil` if they are damaged, or if the result exceeds `limit`.
     package func next(_ bytes: Data, limit: Int) -> Data? {
       guard let inflate = Deflate.inflate, let reset = Deflate.resetInflating, limit < Int(Int32.max),
         let inputCount = UInt32(exactly: bytes.count)

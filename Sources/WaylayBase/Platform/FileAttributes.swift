@@ -5,7 +5,7 @@ enum FileAttributes {
     #if canImport(Darwin)
       // On Apple platforms, `fsync` alone leaves the data in the disk's buffer.
       if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
-      // The weaker call only if the file system does not support this one.
+      // Use the weaker call only if the file system does not support this one.
       guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
     #endif
     return fsync(file)
@@ -21,11 +21,11 @@ enum FileAttributes {
       return acl_set_fd(new, list)
     #else
       let name = "system.posix_acl_access"
-      // The maximum on Linux.
+      // The maximum size of an attribute on Linux.
       var bytes = [UInt8](repeating: 0, count: 1 << 16)
       let count = getAttribute(old, name, &bytes, bytes.count)
       if count >= 0 { return setAttribute(new, name, bytes, count, 0) }
-      // The folder's default list, which the new file may have, is not the old file's.
+      // Remove the list that the new file has inherited from its folder.
       if errno == ENODATA, removeAttribute(new, name) == 0 { return 0 }
       return errno == ENODATA || errno == ENOTSUP ? 0 : -1
     #endif

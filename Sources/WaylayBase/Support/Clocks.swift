@@ -1,8 +1,8 @@
-/// A clock that calls back; tests bring one of their own.
+/// A monotonic clock with timers; tests inject a fake.
 package struct TimerClock: Sendable {
-  /// Nanoseconds since whenever.
+  /// Monotonic nanoseconds.
   package let now: @Sendable () -> UInt64
-  /// The same moment on the continuous clock.
+  /// The current time of the continuous clock.
   package let instant: @Sendable () -> ContinuousClock.Instant
   /// Calls back at the given time, or a little later.
   package let schedule: @Sendable (_ deadline: UInt64, _ wake: @escaping @Sendable () -> Void) -> Void
@@ -25,20 +25,20 @@ package struct TimerClock: Sendable {
   }()
 }
 
-/// The time since it was made, on any clock.
+/// Measures the time since its creation, on any clock.
 package struct Stopwatch: Sendable {
-  /// The time that has passed.
+  /// The time since the start.
   package let elapsed: @Sendable () -> Duration
   private let wait: @Sendable (Duration) async throws -> Void
 
-  /// Starts.
+  /// Starts measuring.
   package init(_ clock: some Clock<Duration>) {
     let start = clock.now
     elapsed = { start.duration(to: clock.now) }
     wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
   }
 
-  /// Waits until so much time has passed since the start, if it has not yet.
+  /// Sleeps until `offset` after the start; returns at once if that time has passed.
   package func sleep(until offset: Duration) async throws {
     try Task.checkCancellation()
     guard offset > elapsed() else { return }

@@ -1,12 +1,12 @@
 /// A value behind a lock: the one lock type of the package.
 ///
-/// A POSIX mutex, as in `NSLock`, in the same allocation as the value: a load makes two of these,
-/// and an `NSLock` takes five allocations, which is more than a short chain needs. Not `Mutex`, because the thread
-/// sanitizer of Swift 6.3 on Linux reports races in correct code that uses it (U13). Critical sections stay short, and
-/// none of them contains an `await`.
+/// A POSIX mutex, as in `NSLock`, in the same allocation as the value: a load makes two of these, and an `NSLock` takes
+/// five allocations, which is more than a short chain needs. Not `Mutex`, because the thread sanitizer of Swift 6.3 on
+/// Linux reports races in correct code that uses it (U13). Critical sections stay short, and none of them contains an
+/// `await`.
 ///
-/// A lock that guards no value holds a `Bool`: a state without a size has the address of the object that holds it, and
-/// the thread sanitizer takes an access to it for a change of that object's type.
+/// A lock that guards no value holds a `Bool`: a state of size zero has the address of its object, and the thread
+/// sanitizer would mistake an access to it for a change of the object's type.
 ///
 /// Inlinable, because the loads of the core take these locks, and generic code of another module is not specialized.
 package struct Locked<State>: @unchecked Sendable {

@@ -5,7 +5,7 @@
 /// after (compare U13).
 package final class Promise<Value: Sendable>: Sendable {
   private struct State {
-    /// Until it is taken: what is kept here longer than it is wanted could not be dropped by its owner.
+    /// Reset when the waiter takes it, so that the promise does not retain the value any longer.
     var outcome: Result<Value, any Error>?
     var isSettled = false
     var waiter: CheckedContinuation<Void, Never>?
@@ -15,7 +15,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Brings the value or the failure. Only the first call counts, and says so by returning `true`.
+  /// Sets the value or the failure. Only the first call has an effect, and returns `true`.
   @discardableResult
   package func settle(_ outcome: Result<Value, any Error>) -> Bool {
     let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
@@ -29,7 +29,8 @@ package final class Promise<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Starts what will settle the promise, then waits for it. Called once. Cancelling the task does not end the wait.
+  /// Calls `start`, which begins the work that settles the promise, and waits for the result. Call it once. Cancelling
+  /// the task does not end the wait.
   package func value(_ start: () -> Void = {}) async throws -> Value {
     start()
     await withCheckedContinuation { continuation in
@@ -47,12 +48,11 @@ package final class Promise<Value: Sendable>: Sendable {
     return try outcome.get()
   }
 
-  /// Starts what will settle the promise, then waits for it, or until the task is cancelled. Called once.
+  /// Calls `start`, which begins the work that settles the promise, and waits for the result or until the task is
+  /// cancelled. Call it once.
   ///
-  /// - Parameters:
-  ///   - start: Not called when the task is cancelled already.
-  ///   - takeBack: Undoes what `start` has begun: called when the task is cancelled, perhaps twice, and perhaps after
-  ///     the promise was settled.
+  /// - Parameters: - start: Begins the work; not called if the task is already cancelled. - takeBack: Cancels that
+  ///   work. Called when the task is cancelled, possibly twice, and possibly after the promise was settled.
   /// - Throws: `CancellationError` when the task is cancelled before the promise is settled.
   package func valueUnlessCancelled(
     _ start: () -> Void = {}, onCancel takeBack: @Sendable () -> Void = {}
@@ -61,7 +61,7 @@ package final class Promise<Value: Sendable>: Sendable {
       try await value {
         guard !Task.isCancelled else { return }
         start()
-        // A cancellation meanwhile may have found nothing to take back.
+        // A cancellation during `start` may have found no work to cancel.
         if Task.isCancelled { takeBack() }
       }
     } onCancel: {
@@ -72,7 +72,7 @@ package final class Promise<Value: Sendable>: Sendable {
 }
 
 extension Never {
-  /// Waits until the task is cancelled; nothing is left behind.
+  /// Waits until the task is cancelled, and then throws.
   package static func comes() async throws -> Never {
     try await Promise<Void>().valueUnlessCancelled()
     throw CancellationError()

@@ -1,6 +1,7 @@
-/// Work that several loads may wait for, and that may outlive the one that started it: a refresh, a transfer into a store.
+/// Work that several loads may wait for, and that may outlive the one that started it: a refresh, a transfer into a
+/// store.
 ///
-/// The core counts its code as inside the loads that it was started in, for as long as it runs and anybody waits.
+/// The core treats its code as running inside the loads that started it, as long as the work runs and has waiters.
 package final class SharedWork: Sendable {
   /// The innermost work that the current code is a part of.
   @TaskLocal package static var current: SharedWork?
@@ -9,9 +10,7 @@ package final class SharedWork: Sendable {
   private let owner: ObjectIdentifier?
   private let state: Locked<(waiters: Int, isRunning: Bool)>
 
-  /// - Parameters:
-  ///   - owner: The object whose work it is.
-  ///   - waiters: How many wait from the start.
+  /// - Parameters: - owner: The object whose work it is. - waiters: The initial number of waiters.
   package init(of owner: ObjectIdentifier? = nil, waiters: Int = 1) {
     (self.owner, state) = (owner, Locked((waiters, true)))
   }

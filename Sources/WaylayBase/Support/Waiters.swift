@@ -1,13 +1,14 @@
-/// Those who wait until something that a lock guards has changed: a part of the state behind the lock.
+/// The tasks that wait for a change of the state behind a lock; they are a part of that state.
 ///
-/// Code that changes the state takes them out and wakes them when the lock is free again; each looks anew.
+/// Code that changes the state removes the waiters, and resumes them after releasing the lock; each task then checks
+/// the state again.
 package struct Waiters: Sendable {
   @usableFromInline var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var last: UInt64 = 0
 
   package init() {}
 
-  /// Takes all of them out, to be woken when the lock is free.
+  /// Removes and returns all waiters, to be resumed after the lock is released.
   @inlinable package mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
     guard !continuations.isEmpty else { return [] }
     defer { continuations = [:] }
@@ -31,11 +32,11 @@ extension Locked {
     return result
   }
 
-  /// Suspends the task until somebody wakes the waiters, or until it is cancelled; not at all when that is not needed
-  /// any more.
+  /// Suspends the task until the waiters are resumed, or until it is cancelled; returns at once if the wait is
+  /// needless.
   ///
-  /// - Parameter isCancellable: Whether cancelling the task ends the wait. A loop that waits again has to look for the
-  ///   cancellation then.
+  /// - Parameter isCancellable: Whether cancelling the task ends the wait. A loop that waits again must then check for
+  ///   cancellation.
   package func wait(
     at waiters: any WritableKeyPath<State, Waiters> & Sendable, isCancellable: Bool = true,
     unless isNeedless: (State) -> Bool
@@ -44,7 +45,7 @@ extension Locked {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let goesOn = withLock { state in
-          // Asked here once: a cancellation after this finds the waiter.
+          // Check for cancellation under the lock: any later cancellation finds the waiter.
           if isNeedless(state) || isCancellable && Task.isCancelled { return true }
           state[keyPath: waiters].continuations[number] = continuation
           return false
@@ -58,7 +59,7 @@ extension Locked {
 }
 
 extension [CheckedContinuation<Void, Never>] {
-  /// Wakes those who were taken out.
+  /// Resumes the removed waiters.
   @inlinable package func wake() {
     for waiter in self { waiter.resume() }
   }

@@ -1,2 +1,2 @@
-// What the core exports (Foundation, the URL loading system) is seen by every file of this module.
+// Re-exports the core with its own exports (Foundation, the URL loading system) to this module.
 @_exported public import WaylayCore

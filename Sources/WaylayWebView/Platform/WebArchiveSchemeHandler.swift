@@ -12,10 +12,11 @@
   /// view.load(URLRequest(url: URL(string: "archived://example.com/")!))
   /// ```
   ///
-  /// `archived://example.com/a` is answered by what the registry has for `https://example.com/a`. The page has an origin
-  /// of its own: cookies, storage and service workers of `https` are not there, links that name `https` lead to the
-  /// network, and bodies that are blobs do not arrive. Use it for pages that come from an archive as a whole. A web view
-  /// lets nobody answer `https` itself: for its main document, see ``WebKit/WKWebView/loadArchived(_:from:)``.
+  /// `archived://example.com/a` is answered with the registry's response for `https://example.com/a`. The page has an
+  /// origin of its own: it has no access to the cookies, the storage and the service workers of `https`, its links with
+  /// `https` lead to the network, and request bodies that are blobs do not arrive. Use it for pages that come from an
+  /// archive as a whole. A web view does not allow a handler for `https` itself: for a main document, see
+  /// ``WebKit/WKWebView/loadArchived(_:from:)``.
   @MainActor
   public final class WebArchiveSchemeHandler: NSObject, WKURLSchemeHandler {
     private let scheme: String
@@ -25,7 +26,7 @@
     /// Makes a handler for a scheme, in lower case, which is not one of the system's.
     public init(_ scheme: String, _ registry: InterceptorRegistry) { (self.scheme, self.registry) = (scheme, registry) }
 
-    /// Begins to answer.
+    /// Starts the response.
     public func webView(_ webView: WKWebView, start urlSchemeTask: any WKURLSchemeTask) {
       let id = ObjectIdentifier(urlSchemeTask)
       tasks[id] = Task {
@@ -34,7 +35,7 @@
       }
     }
 
-    /// Ends. The task must not be told of anything from here on: it raises an exception
+    /// Cancels the response. The task must not be called any more: it would raise an exception
     /// (https://developer.apple.com/documentation/webkit/wkurlschemetask).
     public func webView(_ webView: WKWebView, stop urlSchemeTask: any WKURLSchemeTask) {
       tasks.removeValue(forKey: ObjectIdentifier(urlSchemeTask))?.cancel()
@@ -75,7 +76,7 @@
     /// by the view itself, from the network: for a page that comes from an archive as a whole, see
     /// ``WebArchiveSchemeHandler``.
     ///
-    /// - Throws: What the registry throws, and an error if the document is larger than 64 MiB.
+    /// - Throws: The registry's errors, and an error if the document is larger than 64 MiB.
     @discardableResult
     public func loadArchived(_ request: URLRequest, from registry: InterceptorRegistry) async throws -> WKNavigation {
       let response = try await registry.load(request)

@@ -1,7 +1,7 @@
 /// A call to the system that failed.
 package struct SystemError: LocalizedError, Equatable, CustomStringConvertible {
   package let call: String
-  /// The file, unless the caller knows it.
+  /// The file the call was about, or nil where the caller names it elsewhere.
   package let path: String?
   package let code: Int32
 

@@ -75,7 +75,7 @@ final class ClientRelay: Sendable {
     setPaused(client.isSuspended)
   }
 
-  /// `stopLoading`: the task is paused, cancelled, or was stopped and started again since (P16).
+  /// `stopLoading`: the task was suspended or cancelled, or was suspended and has already been resumed (P16).
   func stop() {
     client.stop()
     guard !client.isCancelled else { return cancel(URLError(.cancelled)) }

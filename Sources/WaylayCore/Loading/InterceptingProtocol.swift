@@ -42,8 +42,8 @@ class InterceptingProtocol: PlatformProtocol {
     return false
   }
 
-  /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19),
-  /// where libcurl has WebSockets.
+  /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks about the handshake
+  /// only if libcurl supports WebSockets, and passes the request instead of the task (P19).
   private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
     for interceptor in installation.registry.snapshot.index.interceptors(forWebSocket: request) {
       guard let interceptor = interceptor as? any GuardingInterceptor else { continue }

@@ -71,7 +71,7 @@
   final class SessionEnd: Sendable {
     private let listeners = Locked<[@Sendable () -> Void]>([])
 
-    /// Guards reading a session's queue and marking it, which happen together.
+    /// Held while a `SessionEnd` is looked up or stored on a queue, so that a session gets only one.
     private static let lock = Locked(false)
     private static let key = DispatchSpecificKey<SessionEnd>()
 

@@ -218,7 +218,12 @@ extension DiskStore {
     // Waits for the running writes.
     bodies.pool.wait()
     queue.sync {
-      if let writer = connections.writer, !isGone() { try? synchronize(writer) }
+      if let writer = connections.writer, !isGone() {
+        try? synchronize(writer)
+        // The last connection removes the log by its path. It copies nothing before, so that the directory is hardly
+        // moved meanwhile.
+        _ = try? writer.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+      }
       finish()
     }
     for file in locked.withLock({ $0.values }) { files.unlock(file) }

@@ -5,7 +5,7 @@ let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v13)],
   dependencies: [
-    .package(name: "waylay", path: "..", traits: ["Cryptography", "Metrics", "Tracing"]),
+    .package(name: "waylay", path: "..", traits: ["CommandLineTool", "Metrics", "Tracing"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
@@ -23,6 +23,8 @@ let package = Package(
         "CurlAlone", "TestOrigin",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Waylay", package: "waylay"),
+        // The program, which the scenario of an agent runs.
+        .product(name: "waylay", package: "waylay"),
         .product(name: "WaylayArchive", package: "waylay"),
         .product(name: "WaylayCore", package: "waylay"),
         .product(name: "WaylayInspector", package: "waylay"),

@@ -1,23 +1,41 @@
 import Foundation
 
-/// What a coding agent waits for: `waylay mcp`, in a process of its own. Left out where the program is not built
-/// (swift build -c release --enable-all-traits --product waylay).
+/// What a coding agent waits for: `waylay mcp`, in a process of its own.
 extension Scenario {
   static func agent() -> [Scenario] {
-    guard FileManager.default.isExecutableFile(atPath: Agent.program) else { return [] }
-    let search = "agent: search_requests among 10000 requests"
-    return [Scenario(search, against: search) { try await Agent.shared.search() }.large()]
+    [
+      Scenario(
+        "agent: search_requests among 10000 requests", against: "inspector: search among 100000 exchanges"
+      ) { try await Agent.shared.search() }.large()
+    ]
+  }
+
+  /// The processor time of the program that a scenario runs, in microseconds.
+  public static var programTime: Double {
+    get async { await Agent.shared.time }
   }
 }
 
 private actor Agent {
   static let shared = Agent()
-  static let program = "../.build/release/waylay"
-  private var pipes: (input: FileHandle, output: FileHandle)?
+  private var running: (process: Process, input: FileHandle, output: FileHandle)?
+
+  /// Its processor time in microseconds.
+  var time: Double {
+    #if os(Linux)
+      var (clock, time) = (clockid_t(), timespec())
+      guard let process = running?.process, clock_getcpuclockid(process.processIdentifier, &clock) == 0,
+        clock_gettime(clock, &time) == 0
+      else { return 0 }
+      return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+    #else
+      return 0
+    #endif
+  }
 
   /// Has 10 000 requests searched, and waits for the line of the response.
   func search() throws {
-    let (input, output) = try pipes ?? start()
+    let (_, input, output) = try running ?? start()
     let call =
       #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_requests","arguments":{"query":"status:404 host:api3.example.com header:json"}}}"#
     try input.write(contentsOf: Data((call + "\n").utf8))
@@ -30,8 +48,10 @@ private actor Agent {
     guard response.range(of: Data(#""isError":false"#.utf8)) != nil else { throw URLError(.cannotParseResponse) }
   }
 
-  private func start() throws -> (input: FileHandle, output: FileHandle) {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).har")
+  private func start() throws -> (process: Process, input: FileHandle, output: FileHandle) {
+    let folder = Scratch.folder()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appendingPathComponent("many.har")
     let entries = (0..<10_000).map { number in
       """
       {"startedDateTime":"2026-05-04T09:30:00Z","time":12,"request":{"method":"GET","httpVersion":"HTTP/2","headers":\
@@ -42,12 +62,14 @@ private actor Agent {
     }
     try Data(#"{"log":{"version":"1.2","entries":[\#(entries.joined(separator: ","))]}}"#.utf8).write(to: file)
     let (process, input, output) = (Process(), Pipe(), Pipe())
-    process.executableURL = URL(fileURLWithPath: Self.program)
+    // Built beside this program.
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("waylay")
     process.arguments = ["mcp", file.path]
     (process.standardInput, process.standardOutput) = (input, output)
     try process.run()
-    let pipes = (input.fileHandleForWriting, output.fileHandleForReading)
-    self.pipes = pipes
-    return pipes
+    let started = (process, input.fileHandleForWriting, output.fileHandleForReading)
+    running = started
+    return started
   }
 }

@@ -16,11 +16,9 @@ struct Ratios: AsyncParsableCommand {
   @Option(help: "How many loads at once, separated by commas.") var inFlight = "1,64"
   @Option(help: "Only scenarios whose name contains this, and their references.") var only = ""
   @Flag(help: "Fail when a ratio is over the limit stored for this version of Swift.") var check = false
-  @Flag(help: "Print how much an archive still has of what is asked for, instead of times.") var hits = false
   @Flag(help: "Store these ratios, and some tolerance, as the limits for this version of Swift.") var store = false
 
   func run() async throws {
-    if hits { return try printHits() }
     let origin = try await TestOrigin.start()
     let all = Scenario.all(origin)
     let wanted = all.filter { only.isEmpty || $0.name.contains(only) }
@@ -45,14 +43,6 @@ struct Ratios: AsyncParsableCommand {
     print("No ratio is over its limit in \(Thresholds.file.lastPathComponent).")
   }
 
-  private func printHits() throws {
-    print("| exponent of Zipf's law | hits of the archive | hits of LRU |")
-    print("|---|---|---|")
-    for ratio in try HitRatio.measured() {
-      print(String(format: "| %.1f | %.3f | %.3f |", ratio.exponent, ratio.archive, ratio.leastRecentlyUsed))
-    }
-  }
-
   /// What one batch took, per load.
   private struct Sample {
     let wall: Double
@@ -66,11 +56,12 @@ struct Ratios: AsyncParsableCommand {
     for _ in 0..<rounds {
       // A new order each round, so that nobody always follows the same neighbour.
       for scenario in scenarios.shuffled() {
-        let cpu = CPUTime.now
+        let cpu = await CPUTime.now()
         let loads = size(scenario)
         let wall = try await ContinuousClock().measure { try await scenario.run(loads, inFlight: inFlight) }
-        let sample = Sample(wall: wall / .microseconds(1) / Double(loads), cpu: (CPUTime.now - cpu) / Double(loads))
-        samples[scenario.name, default: []].append(sample)
+        let spent = await CPUTime.now() - cpu
+        samples[scenario.name, default: []].append(
+          Sample(wall: wall / .microseconds(1) / Double(loads), cpu: spent / Double(loads)))
       }
       progress.advance()
     }
@@ -111,13 +102,13 @@ struct Line {
   }
 }
 
-/// The time that all threads of the process have spent on a processor: unlike wall-clock time it does not grow when a
-/// neighbour is busy.
+/// The time that all threads of the process, and the program that a scenario runs, have spent on a processor: unlike
+/// wall-clock time it does not grow when a neighbour is busy.
 private enum CPUTime {
   /// In microseconds.
-  static var now: Double {
+  static func now() async -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+    return await Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3 + Scenario.programTime
   }
 }

@@ -135,18 +135,32 @@ struct FaultRun: Sendable {
 
   private struct Moment {
     var number: Int
-    var kind: String
     var disk: ModelDisk
     var accounts: [String: Ledger.Account]
   }
 
+  /// How many moments are in memory at once, each with a copy of the disk.
+  private static let slice = 64
+
   /// Takes what a kill, or a loss of power, leaves at each moment, and looks at it.
   func everyMoment() async -> Outcome {
-    let disk = ModelDisk()
-    let ledger = Ledger()
-    let moments = Locked<[Moment]>([])
-    let chance = Locked(SplitMix(state: seed))
-    let calls = Locked(0)
+    var outcome = Outcome()
+    var first = only ?? 1
+    while outcome.found.count < Self.most {
+      // A life of the session for each slice.
+      let numbers = first..<first + (only == nil ? Self.slice * stride : 1)
+      let (moments, calls) = await moments(numbers, &outcome)
+      for moment in moments where outcome.found.count < Self.most { await look(at: moment, &outcome) }
+      if only != nil || calls < numbers.upperBound { break }
+      first = numbers.upperBound
+    }
+    return outcome
+  }
+
+  /// Copies the disk at the moments of some numbers, and counts all moments.
+  private func moments(_ numbers: Range<Int>, _ outcome: inout Outcome) async -> ([Moment], calls: Int) {
+    let (disk, ledger) = (ModelDisk(), Ledger())
+    let (moments, calls) = (Locked<[Moment]>([]), Locked(0))
     let system = FailingSystem(disk) { call in
       // What does not change the disk makes no new moment.
       guard ![.open, .status, .read, .names, .lock].contains(call) else { return nil }
@@ -154,24 +168,26 @@ struct FaultRun: Sendable {
         calls += 1
         return calls
       }
-      guard only.map({ $0 == number }) ?? (number % stride == Int(seed % UInt64(stride))) else { return nil }
-      let accounts = ledger.now
-      var made = [Moment(number: number, kind: "kill", disk: disk.copy(), accounts: accounts)]
-      for loss in 0..<losses {
-        let left = chance.withLock { disk.afterLossOfPower(&$0) }
-        made.append(Moment(number: number, kind: "loss of power \(loss)", disk: left, accounts: accounts))
-      }
-      moments.withLock { [made] in $0 += made }
+      guard numbers.contains(number), only != nil || number % stride == Int(seed % UInt64(stride)) else { return nil }
+      let moment = Moment(number: number, disk: disk.copy(), accounts: ledger.now)
+      moments.withLock { $0.append(moment) }
       return nil
     }
     await session.run(system, ledger, isSettled: isSettled)
-    var outcome = Outcome(found: ledger.complaints)
-    for moment in moments.withLock({ $0 }) where outcome.found.count < Self.most {
+    outcome.found += ledger.complaints
+    return (moments.withLock { $0 }, calls.withLock { $0 })
+  }
+
+  /// Looks at what a kill leaves, and at what each loss of power does: the same one wherever the moment is looked at.
+  private func look(at moment: Moment, _ outcome: inout Outcome) async {
+    var chance = SplitMix(state: seed &+ UInt64(moment.number) << 32)
+    for loss in -1..<losses {
+      let left = loss < 0 ? moment.disk.copy() : moment.disk.afterLossOfPower(&chance)
+      let kind = loss < 0 ? "kill" : "loss of power \(loss)"
       outcome.tried += 1
-      let faults = await inspect(moment.disk, moment.accounts, isLenient: false)
-      outcome.found += faults.map { "\(session), seed \(seed), call \(moment.number), \(moment.kind): \($0)" }
+      let faults = await inspect(left, moment.accounts, isLenient: false)
+      outcome.found += faults.map { "\(session), seed \(seed), call \(moment.number), \(kind): \($0)" }
     }
-    return outcome
   }
 
   /// Opens what is left, without faults, and looks into it; twice, because the first opening clears away.

@@ -26,6 +26,7 @@ struct FaultTests {
     arguments: FaultSession.allCases)
   func everyCall(session: FaultSession) async throws {
     let outcome = await run(session, stride: 26).everyCall()
+    tell(outcome, "failing calls of \(session)")
     #expect(outcome.found.isEmpty, "\(outcome.found.joined(separator: "\n"))")
     #expect(outcome.tried >= 20 || environment["WAYLAY_FAULT_CALL"] != nil)
   }
@@ -35,14 +36,22 @@ struct FaultTests {
     arguments: FaultSession.allCases)
   func everyMoment(session: FaultSession) async throws {
     let outcome = await run(session, stride: 8).everyMoment()
+    tell(outcome, "moments of \(session)")
     #expect(outcome.found.isEmpty, "\(outcome.found.joined(separator: "\n"))")
     #expect(outcome.tried >= 40 || environment["WAYLAY_FAULT_CALL"] != nil)
     guard environment["WAYLAY_FAULTS"] == "all" else { return }
     // And with steps that do not wait for each other, which is not the same each time.
     var overlapping = run(session, stride: 1)
     overlapping.isSettled = false
-    let found = await overlapping.everyMoment().found
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let again = await overlapping.everyMoment()
+    tell(again, "moments of \(session), overlapping")
+    #expect(again.found.isEmpty, "\(again.found.joined(separator: "\n"))")
+  }
+
+  /// Prints the count of a whole run.
+  private func tell(_ outcome: FaultRun.Outcome, _ schedules: String) {
+    guard environment["WAYLAY_FAULTS"] == "all" else { return }
+    print("\(outcome.tried) schedules of \(schedules): \(outcome.found.count) faults")
   }
 
   @Test(

@@ -21,10 +21,14 @@
   /// the end. The URL of a request has the `Host` that the client sent. A failure is a connection that ends without a
   /// response, or within its body; a response for an unmatched request has the status 501 and the report as its body.
   ///
-  /// - Parameters: - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
-  ///   - fileID: The file to report issues at: the caller's. - filePath: The path of that file. - line: The caller's
-  ///   line. - column: The caller's column. - stubs: The stubs; later ones take precedence. - body: Uses the server,
-  ///   whose URL it receives.
+  /// - Parameters:
+  ///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  ///   - stubs: The stubs; later ones take precedence.
+  ///   - body: Uses the server, whose URL it receives.
   /// - Throws: The errors of `body`; system errors; `WaylayError.cannotListen` in a release build, which has no server.
   public func withMockServer<Value>(
     _ options: MockInterceptor.Options = MockInterceptor.Options(unmatched: .status(501)),

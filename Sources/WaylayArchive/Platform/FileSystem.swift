@@ -125,9 +125,7 @@ struct FileSystem: Sendable {
 
   /// Removes a file, if it exists.
   func remove(_ name: String, in directory: FileDescriptor) throws(SystemError) {
-    _ = try expecting(ENOENT) { () throws(SystemError) in
-      try system.remove(name, in: directory.raw, isDirectory: false)
-    }
+    _ = try expecting(ENOENT) { () throws(SystemError) in try system.remove(name, in: directory.raw) }
   }
 
   /// Renames a file, and replaces a file of the new name.
@@ -179,7 +177,6 @@ package protocol SystemCalls: Sendable {
   func status(of name: String, in directory: Int32, followingLinks: Bool) throws(SystemError) -> FileStatus
   func read(_ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
   func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
-  func truncate(_ file: Int32, to length: Int64) throws(SystemError)
   func setMode(of file: Int32, to mode: UInt32) throws(SystemError)
   /// Syncs the contents of a file, or the names in a directory.
   func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError)
@@ -190,7 +187,7 @@ package protocol SystemCalls: Sendable {
   func unlock(_ file: Int32)
   func names(in directory: Int32) throws(SystemError) -> [String]
   func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError)
-  func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError)
+  func remove(_ name: String, in directory: Int32) throws(SystemError)
   func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError)
 }
 
@@ -241,10 +238,6 @@ package struct PosixCalls: SystemCalls {
     return try check("write", pwrite(file, start, bytes.count, off_t(offset)))
   }
 
-  package func truncate(_ file: Int32, to length: Int64) throws(SystemError) {
-    try check("truncate", ftruncate(file, off_t(length)))
-  }
-
   package func setMode(of file: Int32, to mode: UInt32) throws(SystemError) {
     try check("chmod", fchmod(file, mode_t(mode)))
   }
@@ -293,8 +286,8 @@ package struct PosixCalls: SystemCalls {
     try check("mkdir", mkdirat(directory, name, mode_t(mode)))
   }
 
-  package func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) {
-    try check("unlink", unlinkat(directory, name, isDirectory ? AT_REMOVEDIR : 0))
+  package func remove(_ name: String, in directory: Int32) throws(SystemError) {
+    try check("unlink", unlinkat(directory, name, 0))
   }
 
   package func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError) {

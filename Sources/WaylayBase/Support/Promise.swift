@@ -51,8 +51,10 @@ package final class Promise<Value: Sendable>: Sendable {
   /// Calls `start`, which begins the work that settles the promise, and waits for the result or until the task is
   /// cancelled. Call it once.
   ///
-  /// - Parameters: - start: Begins the work; not called if the task is already cancelled. - takeBack: Cancels that
-  ///   work. Called when the task is cancelled, possibly twice, and possibly after the promise was settled.
+  /// - Parameters:
+  ///   - start: Begins the work; not called if the task is already cancelled.
+  ///   - takeBack: Cancels that work. Called when the task is cancelled, possibly twice, and possibly after the promise
+  ///     was settled.
   /// - Throws: `CancellationError` when the task is cancelled before the promise is settled.
   package func valueUnlessCancelled(
     _ start: () -> Void = {}, onCancel takeBack: @Sendable () -> Void = {}

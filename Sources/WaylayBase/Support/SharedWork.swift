@@ -10,7 +10,9 @@ package final class SharedWork: Sendable {
   private let owner: ObjectIdentifier?
   private let state: Locked<(waiters: Int, isRunning: Bool)>
 
-  /// - Parameters: - owner: The object whose work it is. - waiters: The initial number of waiters.
+  /// - Parameters:
+  ///   - owner: The object whose work it is.
+  ///   - waiters: The initial number of waiters.
   package init(of owner: ObjectIdentifier? = nil, waiters: Int = 1) {
     (self.owner, state) = (owner, Locked((waiters, true)))
   }

@@ -85,8 +85,10 @@ public struct Pins: Sendable, Hashable {
 
   /// Makes pins.
   ///
-  /// - Parameters: - pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them. - expires:
-  ///   When the pins expire. Default: never. - isReportOnly: Whether a mismatch is only reported.
+  /// - Parameters:
+  ///   - pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them.
+  ///   - expires: When the pins expire. Default: never.
+  ///   - isReportOnly: Whether a mismatch is only reported.
   /// - Throws: `WaylayError.invalidHost` and `WaylayError.invalidPin`.
   public init(
     _ pins: [String: [String]], expires: Date? = nil, isReportOnly: Bool = false

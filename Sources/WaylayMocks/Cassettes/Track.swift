@@ -27,8 +27,9 @@ final class ComparedRequest: Sendable {
     self.init(entry, request.url.withoutUserInfo, options, isRedacted: isRedacted)
   }
 
-  /// - Parameters: - url: The URL to use if the entry's is invalid. - isRedacted: Whether the file is redacted;
-  ///   otherwise the request is compared without redaction.
+  /// - Parameters:
+  ///   - url: The URL to use if the entry's is invalid.
+  ///   - isRedacted: Whether the file is redacted; otherwise the request is compared without redaction.
   init(_ entry: HAR.Entry, _ url: URL, _ options: Cassette.Options, isRedacted: Bool) {
     var report = RedactionReport()
     redacted = isRedacted ? options.redaction.redacted([entry], report: &report)[0].request : nil

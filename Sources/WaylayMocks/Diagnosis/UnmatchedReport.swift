@@ -5,8 +5,9 @@ extension MockInterceptor {
 
   /// The report of a request that no stub answered, with the closest stubs.
   ///
-  /// - Parameters: - sender: The request whose response redirected to this one. - isIssue: Whether the report is an
-  ///   issue, which replaces the issues of the nearest stubs.
+  /// - Parameters:
+  ///   - sender: The request whose response redirected to this one.
+  ///   - isIssue: Whether the report is an issue, which replaces the issues of the nearest stubs.
   func unmatchedReport(
     _ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?, isIssue: Bool = true
   ) -> String {

@@ -188,10 +188,11 @@ extension Trait where Self == MockTrait {
   ///
   /// Experimental: the faults and the invariants may change in any version.
   ///
-  /// - Parameters: - limit: The maximum number of runs. With fewer than there are faults, the runs are spread over all
-  ///   kinds, and a warning names the number of faults. - seed: The number in a report: runs the test unchanged, and
-  ///   then with that fault only. - realTime: How long a run may make no progress in real time before it counts as
-  ///   never ending.
+  /// - Parameters:
+  ///   - limit: The maximum number of runs. With fewer than there are faults, the runs are spread over all kinds, and a
+  ///     warning names the number of faults.
+  ///   - seed: The number in a report: runs the test unchanged, and then with that fault only.
+  ///   - realTime: How long a run may make no progress in real time before it counts as never ending.
   public static func exploringFaults(
     limit: Int = 200, seed: UInt64? = nil, realTime: Duration = .seconds(3)
   ) -> MockTrait {

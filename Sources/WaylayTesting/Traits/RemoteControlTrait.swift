@@ -36,9 +36,12 @@ public struct RemoteControlTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == RemoteControlTrait {
   /// A `RemoteControl` for the test, or for each test in the suite.
   ///
-  /// - Parameters: - fileID: The file to report issues at: the caller's. - filePath: The path of that file. - line: The
-  ///   caller's line. - column: The caller's column. - stubs: The stubs that apply from the app's first request on;
-  ///   later ones take precedence.
+  /// - Parameters:
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  ///   - stubs: The stubs that apply from the app's first request on; later ones take precedence.
   public static func remoteControlled(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     @StubBuilder _ stubs: @escaping @Sendable () throws -> [Stub] = { [] }

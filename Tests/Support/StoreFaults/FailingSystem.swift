@@ -2,7 +2,7 @@ import Foundation
 package import WaylayArchive
 
 /// The system's calls, of which any can be made to fail: what a store has to live with.
-package final class FailingSystem: SystemCalls {
+package final class FailingSystem: DiskCalls {
   /// A call that can fail. Those that cannot (`close`, giving back a lock) are not among them.
   package enum Call: String, CaseIterable, Sendable {
     case open, create, status, read, write, truncate, setMode, synchronize, lock, sharedMemory, names, makeDirectory,
@@ -75,7 +75,7 @@ package final class FailingSystem: SystemCalls {
 
   package func truncate(_ file: Int32, to length: Int64) throws(SystemError) {
     try begin(.truncate)
-    try system.truncate(file, to: length)
+    try (system as? any DiskCalls)?.truncate(file, to: length)
   }
 
   package func setMode(of file: Int32, to mode: UInt32) throws(SystemError) {
@@ -121,9 +121,9 @@ package final class FailingSystem: SystemCalls {
     try system.makeDirectory(name, in: directory, mode: mode)
   }
 
-  package func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) {
+  package func remove(_ name: String, in directory: Int32) throws(SystemError) {
     try begin(.remove)
-    try system.remove(name, in: directory, isDirectory: isDirectory)
+    try system.remove(name, in: directory)
   }
 
   package func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError) {

@@ -2,12 +2,17 @@ import Foundation
 package import WaylayArchive
 import WaylayCore
 
+/// The calls of a disk that has SQLite's files, too.
+package protocol DiskCalls: SystemCalls {
+  func truncate(_ file: Int32, to length: Int64) throws(SystemError)
+}
+
 /// A disk in memory that knows what of it a loss of power would leave.
 ///
 /// What was written and not synchronized may be lost, in any part and in any order: a file's bytes by their pages, of
 /// which each version since may be there, or sectors of one; its length; the names in a directory. A name that was
 /// synchronized leads to its file, though not to what had not been synchronized of that.
-package final class ModelDisk: SystemCalls {
+package final class ModelDisk: DiskCalls {
   /// A file or a directory.
   fileprivate struct Node {
     var isDirectory: Bool
@@ -375,12 +380,11 @@ extension ModelDisk {
     }
   }
 
-  package func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) {
+  package func remove(_ name: String, in directory: Int32) throws(SystemError) {
     try locked { state throws(SystemError) in
       let place = try state.node(of: name, in: directory)
       guard let number = place.node, let node = state.nodes[number] else { throw SystemError("unlink", code: ENOENT) }
-      guard node.isDirectory == isDirectory else { throw SystemError("unlink", code: isDirectory ? ENOTDIR : EISDIR) }
-      guard node.names.isEmpty else { throw SystemError("unlink", code: ENOTEMPTY) }
+      if node.isDirectory { throw SystemError("unlink", code: EISDIR) }
       state.link(place.name, in: place.parent, to: nil)
     }
   }

@@ -51,7 +51,7 @@ package final class TestVFS: Sendable {
     }
     disk.truncate = { context, file, length in
       TestVFS.code { () throws(SystemError) in
-        try TestVFS.system(context).truncate(file, to: length)
+        try (TestVFS.system(context) as? any DiskCalls)?.truncate(file, to: length)
         return 0
       }
     }
@@ -82,7 +82,7 @@ package final class TestVFS: Sendable {
     }
     disk.remove = { context, path in
       TestVFS.call(context, path) { system, path throws(SystemError) in
-        try system.remove(path, in: type(of: system).workingDirectory, isDirectory: false)
+        try system.remove(path, in: type(of: system).workingDirectory)
         return 0
       }
     }

@@ -198,7 +198,6 @@ private struct Counting: SystemCalls {
   func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
     try system.write(file, bytes, at: offset)
   }
-  func truncate(_ file: Int32, to length: Int64) throws(SystemError) { try system.truncate(file, to: length) }
   func setMode(of file: Int32, to mode: UInt32) throws(SystemError) { try system.setMode(of: file, to: mode) }
   func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError) {
     try system.synchronize(file, isDirectory: isDirectory)
@@ -210,8 +209,8 @@ private struct Counting: SystemCalls {
   func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError) {
     try system.makeDirectory(name, in: directory, mode: mode)
   }
-  func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) {
-    try system.remove(name, in: directory, isDirectory: isDirectory)
+  func remove(_ name: String, in directory: Int32) throws(SystemError) {
+    try system.remove(name, in: directory)
   }
   func rename(_ name: String, to new: String, in directory: Int32) throws(SystemError) {
     try system.rename(name, to: new, in: directory)

@@ -177,14 +177,14 @@ final class Database: @unchecked Sendable {
   }
 
   /// The header of the write-ahead log's index in shared memory, which each commit of any connection changes
-  /// (https://sqlite.org/walformat.html, 2.2); valid until the connection is closed. `nil` before its first read: SQLite
-  /// must open the log before the memory, to close both.
-  var logHeader: UnsafeRawBufferPointer? {
+  /// (https://sqlite.org/walformat.html, 2.2). Empty before the first read of this connection: SQLite must open the log
+  /// before the memory, to close both.
+  var logHeader: [UInt8] {
     var memory: UnsafeMutableRawPointer?
     guard (try? file(ofLog: true)) != nil, let file = try? file(),
       file.pointee.pMethods.pointee.xShmMap(file, 0, 32_768, 0, &memory) == SQLITE_OK, let memory
-    else { return nil }
-    return UnsafeRawBufferPointer(start: memory, count: 48)
+    else { return [] }
+    return Array(UnsafeRawBufferPointer(start: memory, count: 48))
   }
 }
 

@@ -57,8 +57,11 @@ final class BodyWriter: EntryWriter {
   private let moment: Int64
   private let state: Locked<State>
 
-  /// - Parameters: - moment: ``ArchiveStore/moment`` when the entry was decided. - known: The entry that it appends to.
-  ///   - file: The file of the entry's body, if it has one. - body: The entry's body, if it is in its row.
+  /// - Parameters:
+  ///   - moment: ``ArchiveStore/moment`` when the entry was decided.
+  ///   - known: The entry that it appends to.
+  ///   - file: The file of the entry's body, if it has one.
+  ///   - body: The entry's body, if it is in its row.
   init(
     _ store: DiskStore, _ key: ArchiveKey, since moment: Int64, known: StoredEntry? = nil, file: File? = nil,
     body: Data = Data()

@@ -67,8 +67,9 @@ extension DiskStore {
 
     /// Adds an entry, or replaces its former state.
     ///
-    /// - Parameters: - length: The length of its body in the index; `nil` for a new entry. - moment:
-    ///   ``ArchiveStore/moment`` when the entry was decided.
+    /// - Parameters:
+    ///   - length: The length of its body in the index; `nil` for a new entry.
+    ///   - moment: ``ArchiveStore/moment`` when the entry was decided.
     /// - Returns: Whether the entry was written: the index had it with this length, and no removal came since.
     func enter(_ record: EntryRecord, _ entry: StoredEntry, from length: Int64?, since moment: Int64) throws -> Bool {
       let removed = try database.number(

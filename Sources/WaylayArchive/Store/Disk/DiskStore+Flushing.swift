@@ -125,6 +125,12 @@ extension DiskStore {
     guard database.loggedPages <= Self.longestLog else { throw ArchiveError.logHeld }
   }
 
+  /// Syncs the bodies, and copies the whole log into the database.
+  private func copyLog(_ database: Database, _ mode: Int32 = SQLITE_CHECKPOINT_TRUNCATE) throws {
+    try synchronize(database)
+    _ = try database.checkpoint(mode)
+  }
+
   // MARK: A full volume
 
   /// Allocates the reserve file, which is removed when the volume is full.
@@ -145,14 +151,10 @@ extension DiskStore {
   func makeRoomOnVolume(_ database: Database, forFile: Bool = false) {
     options.logger.warning("the volume of the archive in \(path) is full: entries are evicted")
     try? directory.remove(StoreDirectory.reserve)
-    let copyLog = { [self] in
-      try synchronize(database)
-      _ = try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
-    }
     let (count, kept) = state.withLock { ($0.stored.usage.count, $0.resumed) }
     var (left, most) = (forFile ? 4 : max(count / 10, 4), 4)
     while left > 0, most > 0 {
-      try? copyLog()
+      try? copyLog(database)
       let evicted = try? write([], database) {
         try $0.evict(most, bytes: Int64(most) << 14, besides: kept, onlyFiles: forFile) { true }
       }
@@ -160,7 +162,7 @@ extension DiskStore {
       left -= evicted ?? 0
       most = evicted.map { $0 > 0 ? min(most * 2, 256) : 0 } ?? most / 4
     }
-    try? copyLog()
+    try? copyLog(database)
     makeReserve()
   }
 
@@ -218,12 +220,9 @@ extension DiskStore {
     // Waits for the running writes.
     bodies.pool.wait()
     queue.sync {
-      if let writer = connections.writer, !isGone() {
-        try? synchronize(writer)
-        // The last connection removes the log by its path. It copies nothing before, so that the directory is hardly
-        // moved meanwhile.
-        _ = try? writer.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-      }
+      // The last connection removes the log by its path. It copies nothing before, so that the directory is hardly moved
+      // meanwhile.
+      if let writer = connections.writer, !isGone() { try? copyLog(writer, SQLITE_CHECKPOINT_PASSIVE) }
       finish()
     }
     for file in locked.withLock({ $0.values }) { files.unlock(file) }

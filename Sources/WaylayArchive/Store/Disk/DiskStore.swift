@@ -191,23 +191,23 @@ extension DiskStore {
     let now = DispatchTime.now().uptimeNanoseconds
     // The lock is held while a row is read if the log has changed. Otherwise a concurrent check could find nothing new
     // before the entries in memory are dropped.
-    let (isKnown, isDue) = watch.withLock { watch -> (Bool, Bool) in
+    var isKnown = true
+    let isDue = watch.withLock { watch in
       let isDue = connections.mode == .immutable || now &- watch.checked > Self.checkInterval
       if isDue { watch.checked = now }
+      // Before the row is read, so that the next check detects a change between the two.
       let header = watch.database.logHeader
-      if let header, header.elementsEqual(watch.header) { return (true, isDue) }
+      if !header.isEmpty, header == watch.header { return isDue }
       do {
-        // Read the header before the row, so that the next check detects a change between the two.
-        let seen = header.map(Array.init) ?? []
         adopt(try Change.Seen(watch.database))
-        watch.header = seen
-        return (true, isDue)
+        watch.header = header
       } catch {
+        isKnown = false
         state.withLock { $0.forget() }
-        return (false, isDue)
       }
+      return isDue
     }
-    return isDue && isGone() ? false : isKnown
+    return !(isDue && isGone()) && isKnown
   }
 
   /// Drops the entries in memory that another process may have changed.

@@ -19,10 +19,13 @@ package protocol ArchiveStore: Sendable {
 
   /// Starts an entry whose body follows.
   ///
-  /// - Parameters: - key: The entry's key. - length: The length of the body, if known: a body that is too long is
-  ///   rejected before anything is evicted for it. - moment: The value of ``moment`` when the decision was made to
-  ///   store the entry. If any store on the same data has called ``removeAll(_:)`` since, the writer stores nothing,
-  ///   unless the filter is for another path, host or partition.
+  /// - Parameters:
+  ///   - key: The entry's key.
+  ///   - length: The length of the body, if known: a body that is too long is rejected before anything is evicted for
+  ///     it.
+  ///   - moment: The value of ``moment`` when the decision was made to store the entry. If any store on the same data
+  ///     has called ``removeAll(_:)`` since, the writer stores nothing, unless the filter is for another path, host or
+  ///     partition.
   /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.readOnly` or `ArchiveError.closed`.
   func makeWriter(for key: ArchiveKey, length: Int64?, since moment: Int64) throws -> any EntryWriter
 

@@ -159,9 +159,11 @@ public struct StoreLimits: Hashable, Sendable {
 
   /// Makes limits.
   ///
-  /// - Parameters: - bytes: The maximum number of bytes of all entries. - count: The maximum number of entries. -
-  ///   entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default. - evictionTarget: The
-  ///   level at which an eviction stops, as a fraction of the limit, from 0 to 1.
+  /// - Parameters:
+  ///   - bytes: The maximum number of bytes of all entries.
+  ///   - count: The maximum number of entries.
+  ///   - entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default.
+  ///   - evictionTarget: The level at which an eviction stops, as a fraction of the limit, from 0 to 1.
   public init(bytes: Int64 = 512 << 20, count: Int = 1_000_000, entryBytes: Int64? = nil, evictionTarget: Double = 0.9)
   {
     self.bytes = max(bytes, 0)

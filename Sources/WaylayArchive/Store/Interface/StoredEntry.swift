@@ -31,8 +31,9 @@ package struct StoredEntry: Sendable, Identifiable {
   ///
   /// Bytes are verified before they are returned; those of a stream piece by piece.
   ///
-  /// - Parameters: - range: The bytes to return: all by default. - failed: Called if reading a stream fails; its reader
-  ///   gets the error as well.
+  /// - Parameters:
+  ///   - range: The bytes to return: all by default.
+  ///   - failed: Called if reading a stream fails; its reader gets the error as well.
   /// - Throws: `ArchiveError.unreadable` if the bytes differ from what was stored.
   package func body(
     in range: Range<Int64>? = nil, failed: @escaping @Sendable (any Error) -> Void = { _ in }

@@ -74,9 +74,11 @@ package final class MemoryStore: ArchiveStore {
 
   /// Adds an entry.
   ///
-  /// - Parameters: - reserved: The bytes that were counted for its body. - known: The former state of the entry, with a
-  ///   shorter body. - moment: The value of ``moment`` when the entry was decided. - isLast: Whether the writer is
-  ///   done.
+  /// - Parameters:
+  ///   - reserved: The bytes that were counted for its body.
+  ///   - known: The former state of the entry, with a shorter body.
+  ///   - moment: The value of ``moment`` when the entry was decided.
+  ///   - isLast: Whether the writer is done.
   fileprivate func insert(
     _ draft: EntryDraft, _ body: Data, reserved: Int64, as known: EntryID?, since moment: Int64, isLast: Bool
   ) throws -> StoredEntry {

@@ -26,7 +26,7 @@
   /// the owner of a connection, and other users are refused; on other systems, only the secret protects the door. The
   /// door redacts its responses like the Inspector's page.
   public final class RemoteDoor: Sendable {
-    /// What a remote process may do.
+    /// The operations that a remote process may use.
     public struct Permissions: OptionSet, Sendable {
       /// The bits.
       public let rawValue: Int
@@ -58,7 +58,7 @@
     ///   - mocks: The mock that gets stubs; `nil` to accept none. With the option `unmatched: .passThrough`, requests
     ///     without a stub go to the network.
     ///   - conditions: The conditions to set; `nil` to accept none.
-    ///   - permissions: What a remote process may do.
+    ///   - permissions: The operations that a remote process may use.
     /// - Returns: The door; `nil` without an invitation, and in a release build.
     /// - Throws: `WaylayError.invalidInvitation`, and `WaylayError.cannotListen` if all ports of the invitation are
     ///   taken, or the system forbids to listen.

@@ -1,8 +1,8 @@
 /// A value that another task or thread sets once, for one waiting task.
 ///
 /// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is
-/// awaited, the thread sanitizer of Swift 6.3 on Linux does not see that what came before is ordered before what comes
-/// after (compare U13).
+/// awaited, the thread sanitizer of Swift 6.3 on Linux does not see that the code before the call is ordered before the
+/// code after the `await` (compare U13).
 package final class Promise<Value: Sendable>: Sendable {
   private struct State {
     /// Reset when the waiter takes it, so that the promise does not retain the value any longer.

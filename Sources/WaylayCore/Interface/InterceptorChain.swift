@@ -8,7 +8,7 @@ import Foundation
 /// registry.register(
 ///   InterceptorChain("api", for: .host("api.example.com", "*.staging.example.com")) {
 ///     AddLanguage()
-///     SignRequest(key: key)   // covers the language too, because it stands after it
+///     SignRequest(key: key)   // covers the language too, because it comes later
 ///   })
 /// ```
 ///

@@ -97,7 +97,7 @@ extension RequestInterceptor {
 ///
 /// The chain asks an interceptor inline only if all interceptors before it are `InlineResponding` too, and only in
 /// sessions on Linux; elsewhere, and in direct loads, it calls `startLoading`. Both methods therefore have to agree.
-/// The default `startLoading` does what `respondInline` returns.
+/// The default `startLoading` calls `respondInline` and carries out the result.
 public protocol InlineResponding: RequestInterceptor {
   /// Returns the response to `request`, if it is available at once.
   ///
@@ -107,7 +107,7 @@ public protocol InlineResponding: RequestInterceptor {
   func respondInline(_ request: InterceptedRequest) throws -> InlineResponse
 }
 
-/// What an ``InlineResponding`` interceptor does with a request.
+/// An ``InlineResponding`` interceptor's decision about a request.
 public enum InlineResponse: Sendable {
   /// Answers the request with this response.
   case response(InterceptedResponse)
@@ -119,9 +119,9 @@ public enum InlineResponse: Sendable {
 }
 
 extension InlineResponding {
-  /// Does what ``respondInline(_:)`` returns.
+  /// Carries out the result of ``respondInline(_:)``.
   ///
-  /// - Throws: `WaylayError.missingResponse` if that leaves the request to this method and the type does not
+  /// - Throws: `WaylayError.missingResponse` if the result is ``InlineResponse/startLoading`` and the type does not
   ///   implement it.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next

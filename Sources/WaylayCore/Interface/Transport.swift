@@ -21,7 +21,7 @@ import Foundation
 /// A transport follows no redirects and keeps no cookies: the core does both, hop by hop. It answers no challenges: a
 /// 401 is a response. It throws ``TransportError``.
 public protocol Transport: Sendable {
-  /// What the transport supports beyond a plain exchange.
+  /// The transport's capabilities beyond a plain exchange.
   var capabilities: TransportCapabilities { get }
 
   /// Sends `request` and returns as soon as the response's head arrives; the body streams.
@@ -59,7 +59,7 @@ extension Transport {
   public func invalidate() {}
 }
 
-/// What a transport supports beyond a plain exchange.
+/// A transport's capabilities beyond a plain exchange.
 public struct TransportCapabilities: OptionSet, Sendable {
   /// The raw bits.
   public let rawValue: Int
@@ -98,7 +98,7 @@ package struct TransportObserver: Sendable {
   /// The lineage of the sending code, for other protocol classes in the transport's session.
   let lineage: Lineage?
   /// Whether the load itself ends the exchange after the request's ``InterceptedRequest/idleTimeout`` without progress.
-  /// Otherwise the transport does, for example for an attempt to which an interceptor gave a timeout of its own.
+  /// Otherwise the transport does, for example for an attempt to which an interceptor gave a different timeout.
   package let watchesTimeout: Bool
 
   /// Reports that bytes were sent or received, which restarts the idle timeout.

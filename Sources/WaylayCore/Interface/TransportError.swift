@@ -28,7 +28,7 @@ public struct TransportError: LoadError {
   public let requestBytesSent: Int64?
   /// The dialed address, as `ip:port`, if known.
   public let address: String?
-  /// What happened, in the transport's own words.
+  /// The transport's description of the failure.
   public let message: String
   /// The underlying library's error.
   public let underlying: (any Error)?
@@ -45,7 +45,7 @@ public struct TransportError: LoadError {
   ///   - phase: How far the exchange had progressed.
   ///   - requestBytesSent: The number of request bytes that left this machine; `nil` if unknown.
   ///   - address: The dialed address, as `ip:port`.
-  ///   - message: What happened.
+  ///   - message: A description of the failure.
   ///   - underlying: The underlying library's error.
   public init(
     _ urlErrorCode: URLError.Code, code: ErrorCode<TransportError>? = nil, phase: Phase = .unknown,
@@ -148,7 +148,7 @@ extension ErrorCode where Domain == TransportError {
   public static var certificateNotYetValid: Self { Self("certificateNotYetValid") }
   /// The certificate is valid, but its public key is not among the host's ``Pins``. Nothing of the request was sent.
   ///
-  /// Either somebody else answers, with a certificate that the system trusts, or the server has a new key: add its pin.
+  /// Either another server answers with a certificate that the system trusts, or the server has a new key: add its pin.
   public static var pinMismatch: Self { Self("pinMismatch") }
   /// The server requires a client certificate, or rejected the one it received.
   ///

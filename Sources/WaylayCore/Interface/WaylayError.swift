@@ -217,7 +217,7 @@ extension ErrorCode where Domain == WaylayError {
   /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
   public static var redirectRefused: Self { Self("redirectRefused") }
   /// Credentials that an interceptor or the app set were not sent to another origin, to which a redirect led. An event
-  /// and a log line carry this error; the load goes on without them.
+  /// and a log line carry this error; the load continues without them.
   ///
   /// To send an interceptor's to that host, register it in a chain whose scope names the host, as in
   /// `.host("api.example.com")`; to send the app's own field, name it in ``RedirectPolicy/forwardedCredentials``.

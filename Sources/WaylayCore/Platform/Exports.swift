@@ -1,4 +1,4 @@
-// On Linux the URL loading system is a module of its own; re-exporting it here spares every other file the condition.
+// On Linux the URL loading system is a separate module; re-exporting it here spares every other file the condition.
 @_exported public import HTTPTypes
 @_exported public import Logging
 @_exported public import WaylayBase

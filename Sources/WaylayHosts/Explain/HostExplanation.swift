@@ -1,4 +1,4 @@
-/// What a ``HostRewriter`` would do with a URL now, and why. Its ``description`` is a human-readable table.
+/// An explanation of how a ``HostRewriter`` would route a URL now. Its ``description`` is a human-readable table.
 ///
 /// ```swift
 /// print(await rewriter.explain(url))

@@ -76,7 +76,7 @@ package struct ExchangeQuery: Sendable {
     }
   }
 
-  /// A host and its subdomains; a star stands for anything.
+  /// A host and its subdomains; a star matches any text.
   private static func isHost(_ host: String, _ pattern: String) -> Bool {
     let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
     guard parts.count > 1 else { return host == pattern || host.hasSuffix("." + pattern) }

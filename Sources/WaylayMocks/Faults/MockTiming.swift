@@ -46,7 +46,7 @@ extension MockResponse {
 }
 
 extension MockResponse {
-  /// Positions at which a body is split into pieces, independent of its own chunks.
+  /// Positions at which a body is split into pieces, independent of the body's chunks.
   public struct Chunking: Sendable, Hashable {
     private let positions: [Int]?
 

@@ -118,7 +118,7 @@ extension URLPattern {
 }
 
 extension JSONValue.Member {
-  /// Reads the expected text; `nil` for `true`, which stands for any text.
+  /// Reads the expected text; `nil` for `true`, which matches any text.
   fileprivate func text(orNull takesNull: Bool = false) throws(JSONRefusal) -> String? {
     guard value.string != nil || value == true || takesNull && value.isNull else {
       throw JSONMembers.refusal("badStub", name, value)

@@ -24,7 +24,7 @@ struct ByteSink {
   mutating func put(_ text: String) { put(Array(text.utf8)) }
 }
 
-/// Parses what a ``ByteSink`` wrote. Damaged bytes never make it trap or read beyond the end.
+/// Parses the output of a ``ByteSink``. Damaged bytes never make it trap or read beyond the end.
 struct ByteSource {
   private let bytes: ArraySlice<UInt8>
   private var position: Int

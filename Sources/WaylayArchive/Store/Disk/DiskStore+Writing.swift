@@ -252,7 +252,7 @@ extension DiskStore {
   /// Runs one transaction; on the queue.
   ///
   /// - Parameter body: A removal or an eviction, which adds few pages to the log. Without it, the transaction also
-  ///   writes the counted hits, and evicts what exceeds the limits.
+  ///   writes the counted hits, and evicts entries until the limits are met.
   ///
   /// - Returns: The number of evicted entries.
   @discardableResult

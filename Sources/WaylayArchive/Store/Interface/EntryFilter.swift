@@ -74,7 +74,7 @@ public struct EntryFilter: Sendable {
   public static func host(_ host: String) -> EntryFilter { EntryFilter(.host(HostName.comparable(host))) }
 
   /// The entries that requests for one URL share, for all users and request fields: under the archive's own key rules,
-  /// and with what a response's `No-Vary-Search` excuses. User info and fragment are ignored.
+  /// and apart from query differences that a response's `No-Vary-Search` permits. User info and fragment are ignored.
   ///
   /// To remove the responses for one request, see ``ArchiveCache/remove(for:)``.
   public static func url(_ url: URL) -> EntryFilter { EntryFilter(.url(url)) }

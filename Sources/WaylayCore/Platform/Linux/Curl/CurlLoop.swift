@@ -155,8 +155,8 @@
 
     /// Processes all commands and events, and sleeps until there are more; `false` ends the thread.
     ///
-    /// The processing is a function of its own so that nothing of it is retained while the thread sleeps. An exchange
-    /// retains its transport, which would otherwise keep its thread and descriptors until the next wake-up.
+    /// The processing is a separate function so that none of its objects is retained while the thread sleeps. An
+    /// exchange retains its transport, which would otherwise keep its thread and descriptors until the next wake-up.
     private func step(_ transfers: inout Transfers) -> Bool {
       guard let mustGoOn = work(&transfers) else { return !stop() }
       return sleep(&transfers, for: mustGoOn ? 0 : nil)

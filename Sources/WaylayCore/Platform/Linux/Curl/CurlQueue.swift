@@ -286,8 +286,7 @@
     var hasRoom: Bool {
       if needsFirst, connected == 0, !isOpen { return connecting == 0 }
       guard streams > 1 else { return connecting + connected < limit }
-      // Each exchange without an open connection may be opening one of its own, and does if the server does not
-      // multiplex.
+      // Each exchange without an open connection may be opening one, and does so if the server does not multiplex.
       return connecting < max(isKnown ? 1 : 0, limit - ports.count) && connecting + connected < limit * streams
     }
 
@@ -332,8 +331,8 @@
       return nil
     }
 
-    /// Counts an exchange that no longer waits. It is removed when it reaches the head of the line, or when half of the
-    /// line has gone.
+    /// Counts an exchange that no longer waits. It is removed when it reaches the head of the queue, or when half of
+    /// the queued exchanges no longer wait.
     func dropWaiting() {
       goneCount += 1
       guard goneCount > 16, goneCount * 2 > waiting.count else { return }

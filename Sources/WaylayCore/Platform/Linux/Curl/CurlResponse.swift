@@ -87,7 +87,7 @@
   }
 
   extension ResponseHead {
-    /// What is invalid in the framing of the message; `nil` if the framing is valid or irrelevant.
+    /// The defect in the message's framing; `nil` if the framing is valid or irrelevant.
     ///
     /// An invalid length makes the end of the message unknown: the response and its connection are discarded (RFC 9112,
     /// section 6.3, item 5). libcurl would use the leading digits, or read until the connection closes.

@@ -34,7 +34,7 @@ extension LoadContext {
     var fields = request.allHTTPHeaderFields ?? [:]
     var present = Set(fields.keys.map { $0.lowercased() })
     for (name, value) in additionalFields where present.insert(name.lowercased()).inserted {
-      if isForeign, Redirect.staysBehind(name, policy) { continue }
+      if isForeign, Redirect.isWithheld(name, policy) { continue }
       fields[name] = value
     }
     request.allHTTPHeaderFields = fields
@@ -116,7 +116,7 @@ extension LoadContext {
     let values = response.fields[values: .setCookie]
     let readable = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }
     let cookies = readable.flatMap { field in
-      HTTPCookie.reading(field, for: url).filter { $0.keepsPromise(of: field) }
+      HTTPCookie.reading(field, for: url).filter { $0.meetsPrefixRules(of: field) }
     }
     let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
     let isSecure = url.scheme?.lowercased() == "https"
@@ -187,7 +187,7 @@ extension HTTPCookie {
   }
 
   /// Whether the cookie fulfills the requirements of its name's prefix (RFC 6265bis, section 4.1.3).
-  fileprivate func keepsPromise(of field: String) -> Bool {
+  fileprivate func meetsPrefixRules(of field: String) -> Bool {
     let name = name.lowercased()
     guard name.hasPrefix("__host-") else { return isSecure || !name.hasPrefix("__secure-") }
     let attributes = field.split(separator: ";").dropFirst().map { $0.lowercased().filter { !$0.isWhitespace } }

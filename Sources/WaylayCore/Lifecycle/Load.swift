@@ -147,10 +147,10 @@ extension Load {
       if let given = answer.take() {
         response = given
       } else {
-        let isAbroad = (hop.number > 0 || ownership.origin != nil) && isAbroad(hop, selection?.chain)
-        let entered = try enter(selection, hop, request, challenge, lineage, isAbroad: isAbroad)
+        let hasLeftScope = (hop.number > 0 || ownership.origin != nil) && hasLeftScope(hop, selection?.chain)
+        let entered = try enter(selection, hop, request, challenge, lineage, hasLeftScope: hasLeftScope)
         response = try await Lineage.$current.withValue(lineage) { [selection] in
-          try await Turn.run(entered, through: selection?.interceptors ?? [], isAbroad: isAbroad, of: self)
+          try await Turn.run(entered, through: selection?.interceptors ?? [], hasLeftScope: hasLeftScope, of: self)
         }
       }
       // The storage's cookies are added anew for each hop.
@@ -203,7 +203,7 @@ extension Load {
   /// Converts a hop's request to the form for interceptors or for the bare transport.
   private func enter(
     _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?,
-    _ lineage: Lineage, isAbroad: Bool = false
+    _ lineage: Lineage, hasLeftScope: Bool = false
   ) throws -> InterceptedRequest {
     var canonical = urlRequest
     var body = hop.body
@@ -216,7 +216,7 @@ extension Load {
       throw withoutURL(from: urlRequest.url == nil ? nil : selection?.interceptors.last)
     }
     var request = InterceptedRequest(id, canonical, body: body, context: context)
-    if isAbroad {
+    if hasLeftScope {
       withhold(from: &request, before: InterceptedRequest(id, urlRequest, body: .empty, context: context), by: nil)
     }
     request.hop = hop.number

@@ -87,7 +87,7 @@ struct Redirect {
   ]
 
   /// Whether a field is withheld from another origin.
-  static func staysBehind(_ name: String, _ policy: RedirectPolicy) -> Bool {
+  static func isWithheld(_ name: String, _ policy: RedirectPolicy) -> Bool {
     let name = name.lowercased()
     return bound.contains(name) || CredentialNames.standard.contains(name)
       || CredentialNames.isCustom(name) && !policy.forwards(name)
@@ -129,7 +129,7 @@ struct Redirect {
     if !from.hasSameOrigin(as: target) {
       let options = original.value(forHTTPHeaderField: "Connection")?.split(separator: ",") ?? []
       for option in options { request.setValue(nil, forHTTPHeaderField: option.trimmingCharacters(in: .whitespaces)) }
-      for name in original.allHTTPHeaderFields?.keys.sorted() ?? [] where Self.staysBehind(name, policy) {
+      for name in original.allHTTPHeaderFields?.keys.sorted() ?? [] where Self.isWithheld(name, policy) {
         request.setValue(nil, forHTTPHeaderField: name)
         if CredentialNames.isCustom(name.lowercased()) { withheld.append(name) }
       }
@@ -156,7 +156,7 @@ struct Redirect {
 extension Load {
   /// Whether a hop has left the load's first origin for a host that the scope of its chain does not name: the target is
   /// the server's choice, so interceptors must not add credentials (rule 4).
-  func isAbroad(_ hop: Hop, _ chain: InterceptorChain?) -> Bool {
+  func hasLeftScope(_ hop: Hop, _ chain: InterceptorChain?) -> Bool {
     guard let url = hop.url, let origin else { return false }
     return !url.hasSameOrigin(as: origin) && !(chain?.scope.names(url) ?? false)
   }

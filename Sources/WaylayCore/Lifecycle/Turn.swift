@@ -25,14 +25,15 @@ final class Turn: @unchecked Sendable {
 
   /// Runs `request` through the interceptors from `index` on, nested, with the transport innermost.
   ///
-  /// - Parameter isAbroad: Whether credentials that interceptors add are removed: ``Load/isAbroad(_:_:)``.
+  /// - Parameter hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
   @inline(__always)
   static func run(
-    _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], from index: Int = 0, isAbroad: Bool,
+    _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], from index: Int = 0,
+    hasLeftScope: Bool,
     of load: Load
   ) async throws -> InterceptedResponse {
     guard index < interceptors.count else { return try await load.send(request) }
-    let turn = Turn(load, interceptors, at: index, isAbroad ? request : nil)
+    let turn = Turn(load, interceptors, at: index, hasLeftScope ? request : nil)
     let interceptor = interceptors[index]
     turn.begin()
     do {
@@ -94,7 +95,7 @@ final class Turn: @unchecked Sendable {
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
-    return try await Turn.run(request, through: interceptors, from: index + 1, isAbroad: screened != nil, of: load)
+    return try await Turn.run(request, through: interceptors, from: index + 1, hasLeftScope: screened != nil, of: load)
   }
 }
 

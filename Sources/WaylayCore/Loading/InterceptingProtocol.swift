@@ -20,7 +20,7 @@ class InterceptingProtocol: PlatformProtocol {
   override class func canInit(with request: URLRequest) -> Bool {
     // Fail closed: a class whose registry was invalidated accepts all requests, and `startLoading` fails them.
     guard let installation else {
-      if PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: self) }
+      if PlatformClient.asksInCallersTask { ProtocolClasses.reportLate(request, to: self) }
       return true
     }
     if let isOurs = installation.isOurs, !isOurs(request) { return false }
@@ -87,7 +87,7 @@ class InterceptingProtocol: PlatformProtocol {
       return PlatformClient.fail(self, URLError(.unsupportedURL, userInfo: URLError.failingURL(url)))
     }
     guard let installation = ownership?.installation ?? Self.installation else {
-      if !PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: Self.self) }
+      if !PlatformClient.asksInCallersTask { ProtocolClasses.reportLate(request, to: Self.self) }
       return PlatformClient.fail(self, InterceptorRegistry.invalidatedError(url: request.url))
     }
     if ownership == nil, InterceptionProbe.answers(request) { return PlatformClient.fail(self, URLError(.cancelled)) }
@@ -195,7 +195,7 @@ enum ProtocolClasses {
   }
 
   /// Reports a request that reached a class after its registry was invalidated.
-  static func tellLate(_ request: URLRequest, to protocolClass: URLProtocol.Type) {
+  static func reportLate(_ request: URLRequest, to protocolClass: URLProtocol.Type) {
     let key = ObjectIdentifier(protocolClass)
     state.withLock { $0.listeners[key] }?(request)
   }

@@ -55,7 +55,7 @@
       let exchange = try exchanges(1, limit: nil)[0]
       exchange.loop.connections.connection(from: 40_000).isSequential = true
       #expect(exchange.loop.connections.ports == [40_000])
-      exchange.isConnecting(from: 40_000)
+      exchange.noteConnecting(from: 40_000)
       #expect(exchange.loop.connections.ports.isEmpty)
       #expect(!exchange.loop.connections.connection(from: 40_000).isSequential)
     }

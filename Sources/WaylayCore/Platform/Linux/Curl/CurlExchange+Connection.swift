@@ -30,7 +30,7 @@
   extension CurlExchange {
     /// Handles the start of a connection attempt by libcurl. If the request had begun on a kept connection that turned
     /// out to be dead, no other exchange may use that connection.
-    func isConnecting(from port: Int32) {
+    func noteConnecting(from port: Int32) {
       loop.connections.opening(from: port)
       guard case .connected(_, let old) = position, old != port else { return }
       loop.queue.reconnecting(self)
@@ -65,7 +65,7 @@
     /// Parses libcurl's debug messages for the stream of the exchange, the last stream that a GOAWAY covers, and a
     /// refusal (RFC 9113, sections 6.8 and 8.7): libcurl reports these in no other way. Messages in the words of
     /// another version are ignored.
-    func remarked(_ text: String) {
+    func parseDebugMessage(_ text: String) {
       func number(after words: String) -> Int? {
         text.range(of: words).flatMap { Int(text[$0.upperBound...].prefix { $0.isASCII && $0.isNumber }) }
       }

@@ -141,7 +141,7 @@
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, nil)
-      let made = waylay_curl_loop_new { context, port in CurlExchange.from(context).isConnecting(from: port) }
+      let made = waylay_curl_loop_new { context, port in CurlExchange.from(context).noteConnecting(from: port) }
       guard let loop = made else { return fail() }
       // The queue limits the connections per host.
       _ = waylay_curl_loop_set_number(loop, CurlMultiOption.maxConnects, keptConnections)
@@ -357,7 +357,7 @@
     }
 
     /// The error of exchanges when no loop can be made.
-    private static let unequipped = TransportError(
+    private static let cannotStart = TransportError(
       .resourceUnavailable, requestBytesSent: 0,
       message:
         "the thread of the connections cannot be equipped: no descriptors or no memory are left. Raise the limit "
@@ -370,7 +370,7 @@
         state.isRunning = false
         return state.commands
       }
-      for case .start(let exchange) in commands { exchange.fail(Self.unequipped) }
+      for case .start(let exchange) in commands { exchange.fail(Self.cannotStart) }
     }
   }
 

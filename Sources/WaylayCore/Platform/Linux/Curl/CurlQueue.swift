@@ -190,7 +190,7 @@
 
     /// Removes and returns the exchanges that have waited too long.
     func expired(now: ContinuousClock.Instant) -> [CurlExchange] {
-      var expired = late.flatMap { $0.takeHurried() }
+      var expired = late.flatMap { $0.takeWithConnectTimeout() }
       for exchange in expired { exchange.position = .none }
       for line in late { forget(line) }
       late = []
@@ -341,7 +341,7 @@
     }
 
     /// Removes and returns the exchanges that have a connect timeout.
-    func takeHurried() -> [CurlExchange] {
+    func takeWithConnectTimeout() -> [CurlExchange] {
       let all = clear()
       waiting = Deque(all.lazy.filter { $0.connectLimit == nil })
       return all.filter { $0.connectLimit != nil }

@@ -34,7 +34,7 @@
         _ = waylay_curl_set_remarks(easy) { _, kind, text, count, context in
           guard kind == 0 else { return 0 }
           let bytes = UnsafeRawBufferPointer(start: text, count: count)
-          CurlExchange.from(context).remarked(String(decoding: bytes, as: UTF8.self))
+          CurlExchange.from(context).parseDebugMessage(String(decoding: bytes, as: UTF8.self))
           return 0
         }
       }

@@ -112,11 +112,11 @@ extension ArchiveLoad {
 extension CacheDecision {
   fileprivate var label: String {
     switch action {
-    case .serve(let answer): answer.isStale ? "answer with something stale" : "answer from the archive"
-    case .serveAndRevalidate: "answer with something stale, and validate it in the background"
+    case .serve(let answer): answer.isStale ? "answer with a stale response" : "answer from the archive"
+    case .serveAndRevalidate: "answer with a stale response, and validate it in the background"
     case .forward:
       validating.isEmpty && !isCompleting
-        ? "ask the network" : isCompleting ? "ask the network for the rest" : "ask the network whether it is still good"
+        ? "ask the network" : isCompleting ? "ask the network for the rest" : "validate the stored response"
     case .gatewayTimeout: "answer 504: only-if-cached"
     case .unavailable: "fail: no network allowed"
     }

@@ -93,7 +93,8 @@ extension ArchiveEngine {
           throw ArchiveError.notPrefetched("the server answered with status \(response.status.code).", request)
         }
         guard let kind = outcome.kind else {
-          throw ArchiveError.notPrefetched("it did not pass through this archive: use a registry with it.", request)
+          throw ArchiveError.notPrefetched(
+            "it did not pass through this archive: use a registry whose chains include it.", request)
         }
         return .success(kind)
       }

@@ -191,7 +191,7 @@ final class ArchiveEngine: Sendable {
       case .failure(let error):
         let reason = "the archive could not be opened: \(error.redacted)"
         reporter.report(ArchiveEvent(.storeFailed, reason: reason))
-        if configuration.logger == nil { logger?.warning("\(reason) Requests go through as if there were none.") }
+        if configuration.logger == nil { logger?.warning("\(reason) Requests bypass the archive.") }
       }
     }
   }

@@ -103,7 +103,7 @@
     }
 
     private func followingRedirects(_ request: InterceptedRequest) -> WaylayError {
-      incapable("the client follows redirects by itself: make it with .disallow, the core follows them", request)
+      incapable("the registry follows redirects: set the client's redirectConfiguration to .disallow", request)
     }
 
     private func incapable(_ reason: String, _ request: InterceptedRequest) -> WaylayError {

@@ -107,7 +107,7 @@
       guard request.tlsConfiguration == nil, request.localAddress == nil else {
         throw WaylayError(
           .invalidRequest,
-          "a request's own tlsConfiguration or localAddress does not pass a chain: set it on the client.",
+          "a request's own tlsConfiguration or localAddress cannot pass through a chain: set it on the client.",
           url: url)
       }
       self.init(url: url)

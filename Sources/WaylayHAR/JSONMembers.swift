@@ -17,7 +17,7 @@ package struct JSONMembers {
 
   /// - Parameter code: The code of refusals for values of a wrong kind.
   package init(_ json: JSONValue, refusing code: String) throws(JSONRefusal) {
-    guard let left = json.object else { throw JSONRefusal(code, "\(Self.excerpt(json)) is no object.") }
+    guard let left = json.object else { throw JSONRefusal(code, "\(Self.excerpt(json)) is not an object.") }
     (self.code, self.left) = (code, left)
   }
 
@@ -33,11 +33,11 @@ package struct JSONMembers {
   /// Throws if members are left.
   package func end() throws(JSONRefusal) {
     guard let name = left.keys.min() else { return }
-    throw JSONRefusal("unknownMember", "There is no member \(Self.excerpt(JSONValue(name))) here.")
+    throw JSONRefusal("unknownMember", "The member \(Self.excerpt(JSONValue(name))) is unknown.")
   }
 
   package static func refusal(_ code: String, _ name: String, _ json: JSONValue) -> JSONRefusal {
-    JSONRefusal(code, "The value of \(excerpt(JSONValue(name))) makes no sense: \(excerpt(json))")
+    JSONRefusal(code, "The value of \(excerpt(JSONValue(name))) is invalid: \(excerpt(json))")
   }
 
   private static func excerpt(_ json: JSONValue) -> String { Excerpt.of(json.description) }

@@ -276,10 +276,10 @@ extension HostRewriter {
     let error = HostError(
       .transportIncapable,
       """
-      \(name) cannot dial a given address, so the request would go wherever the system's resolver says: use a \
+      \(name) cannot dial a given address, so the system's resolver would choose the address: use a \
       transport with routes, which is \
-      CurlTransport on Linux and the transport of a HostTunnel on Apple platforms, or the policy .prefer, which goes the \
-      system's way.
+      CurlTransport on Linux and the transport of a HostTunnel on Apple platforms, or the policy .prefer, which falls \
+      back to that resolver.
       """, host: authority.host.description)
     guard policy.allowsSystem else {
       failed(request, authority, error)
@@ -359,7 +359,7 @@ extension HostRewriter: GuardingInterceptor {
       isRefused
         ? "a WebSocket task cannot be routed, and the policy allows no other way: it was cancelled. Open the "
           + "connection yourself, or leave the host to the system with HostRule(excluding:)."
-        : "a WebSocket task cannot be routed, so it goes the system's way, to whatever address the system's resolver "
+        : "a WebSocket task cannot be routed, so it falls back to the address that the system's resolver "
           + "returns for the host.",
       host: authority.host.description)
     let intercepted = InterceptedRequest(request)

@@ -61,7 +61,7 @@
       }
       let (limits, length) = (connections.limits, head.headers["content-length"].first.map { Int($0) ?? .max } ?? 0)
       guard length <= limits.body, limits.takesBodies || !head.headers.contains(name: "transfer-encoding") else {
-        return refuse(context, .payloadTooLarge, "The body is too large, or none is taken.")
+        return refuse(context, .payloadTooLarge, "The body is too large, or not accepted.")
       }
       if limits.takesBodies { pending = request } else { begin(request, context) }
     }

@@ -72,7 +72,7 @@ public struct BearerToken: OrderedInterceptor {
 
   /// Returns the invalid parts of the scope, and the interceptors that must precede this one but follow it.
   public func problems(in chain: InterceptorChain) -> [String] {
-    hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
+    hosts.problems.map { "has an invalid scope: \($0.message)" } + misplaced(in: chain)
   }
 }
 
@@ -187,7 +187,7 @@ private final class Tokens: Sendable {
     }
     let timer = Task {
       guard (try? await self.stopwatch.sleep(until: deadline)) != nil else { return }
-      let message = "the refresh took longer than its limit: raise refreshLimit, or see what it waits for."
+      let message = "the refresh took longer than its limit: raise refreshLimit, or check what it waits for."
       self.end(work, .failure(WaylayError(.timedOut, message, interceptor: "BearerToken")))
     }
     let hasEnded = state.withLock { state in

@@ -36,7 +36,7 @@ public struct RequestSigner: OrderedInterceptor {
     guard request.body.isReplayable else {
       throw WaylayError(
         .bodyConsumed,
-        "RequestSigner cannot sign a body that can be read once: pass data, a file, or a stream that is made anew.",
+        "RequestSigner cannot sign a body that can be read once: pass data, a file, or a replayable stream.",
         interceptor: name, url: request.url, requestID: request.id)
     }
     var request = request
@@ -46,6 +46,6 @@ public struct RequestSigner: OrderedInterceptor {
 
   /// Returns the invalid parts of the scope, and the interceptors that must precede this one but follow it.
   public func problems(in chain: InterceptorChain) -> [String] {
-    hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
+    hosts.problems.map { "has an invalid scope: \($0.message)" } + misplaced(in: chain)
   }
 }

@@ -94,7 +94,7 @@
 
     /// Returns the invalid parts of the scope, and the interceptors that must precede this one but follow it.
     public func problems(in chain: InterceptorChain) -> [String] {
-      hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
+      hosts.problems.map { "has an invalid scope: \($0.message)" } + misplaced(in: chain)
     }
   }
 

@@ -124,10 +124,10 @@
       } else {
         let exchange = try inspector.exchange(&members)
         parts.append(exchange.text())
-        if mocks != nil { parts.append("Asked again, with the request as it is shown here, without secrets:") }
+        if mocks != nil { parts.append("Matched again, with the redacted request:") }
         request = exchange.request
       }
-      if let mocks { parts.append(mocks.explanation(of: request) ?? "The URL or the method makes no request.") }
+      if let mocks { parts.append(mocks.explanation(of: request) ?? "The URL or the method is invalid.") }
       if let conditions { parts.append("Network conditions: \(conditions.summary)") }
       return JSONValue(["explanation": inspector.redacted(parts.joined(separator: "\n"))]).description
     }

@@ -78,7 +78,7 @@
         let authority = head.headers.first(name: "host") ?? "127.0.0.1"
         guard let url = URL(string: head.uri.hasPrefix("/") ? "http://\(authority)\(head.uri)" : head.uri),
           let method = HTTPRequest.Method(head.method.rawValue)
-        else { return mock.note("A request to a mock's server has a method or a URL that is none.") }
+        else { return mock.note("A request to a mock's server has an invalid method or URL.") }
         var fields = HTTPFields()
         for (name, value) in head.headers {
           if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
@@ -86,7 +86,7 @@
         let request = InterceptedRequest(method, url, fields: fields, body: .data(Data(body.readableBytesView)))
         let end = InterceptorChain.Next { request in
           let error = WaylayError(
-            .transportIncapable, "A mock's server has no network to pass a request on.", url: request.url)
+            .transportIncapable, "A mock's server cannot pass a request through to the network.", url: request.url)
           mock.note("\(request.method.rawValue) \(request.url.path): \(error.message)")
           throw error
         }

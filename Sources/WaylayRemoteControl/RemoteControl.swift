@@ -73,8 +73,8 @@ public final class RemoteControl: Sendable {
     guard text.utf8.count <= RemoteInvitation.limit else {
       location.report(
         """
-        The stubs make an invitation of \(text.utf8.count) bytes, and an environment takes \(RemoteInvitation.limit): \
-        give the large ones to stubs(_:) after the launch.
+        The stubs make the invitation \(text.utf8.count) bytes long, and the limit is \(RemoteInvitation.limit): \
+        add the large ones with stubs(_:) after the launch.
         """)
       return [:]
     }

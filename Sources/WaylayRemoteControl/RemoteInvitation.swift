@@ -42,7 +42,7 @@ package struct RemoteInvitation: Sendable {
         .invalidInvitation,
         """
         \(Self.variable) is not an invitation of this version\(stranger.map { ", which has no member \($0)" } ?? ""): set it \
-        to what RemoteControl.invitation says.
+        to the value of RemoteControl.invitation.
         """)
     }
     (self.secret, self.ports, self.stubs, self.conditions) = (secret, ports, stubs, conditions)

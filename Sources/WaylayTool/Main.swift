@@ -41,7 +41,7 @@
   struct WaylayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "waylay",
-      abstract: "Look into HAR files and archives, and run programs over trusted addresses.",
+      abstract: "Inspect HAR files and archives, and run programs over trusted addresses.",
       discussion: """
         Exit status: 0 done; 1 the command failed (a check found something, nothing matched); 2 the network gave no \
         response; 4 a file or an archive cannot be used; 64 misuse.

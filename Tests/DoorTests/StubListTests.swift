@@ -124,7 +124,7 @@
           }
         }
       } matching: {
-        "\($0)".contains("no network to pass a request on")
+        "\($0)".contains("cannot pass a request through")
       }
     }
 

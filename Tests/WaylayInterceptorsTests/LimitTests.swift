@@ -247,8 +247,8 @@ struct LimitTests {
       ValidateStatus()
     }
     for text in [
-      "has BearerToken, which stands before Retry: put Retry first, because otherwise each attempt needs",
-      "has ConcurrencyLimit, which stands before Retry", "has Retry, which stands before ValidateStatus",
+      "has BearerToken, which comes before Retry: put Retry first, because otherwise each attempt needs",
+      "has ConcurrencyLimit, which comes before Retry", "has Retry, which comes before ValidateStatus",
     ] {
       #expect(lines.all.contains { $0.contains(text) }, "\(lines.all)")
     }

@@ -69,7 +69,7 @@
         }
         // A place that somebody has kept, or a turn, would hold these for good.
         for _ in 1...40 { _ = try await registry.data(for: request) }
-        #expect(!lines.all.contains { $0.contains("stands before") }, "\(lines.all)")
+        #expect(!lines.all.contains { $0.contains("comes before") }, "\(lines.all)")
       }
     }
 

@@ -104,7 +104,7 @@
     @Test(
       "a message that makes no sense is refused with its code, and a member that a call does not have by its name",
       arguments: [
-        ("[]", "badMessage", "no object"), ("{", "badMessage", "not JSON"),
+        ("[]", "badMessage", "not an object"), ("{", "badMessage", "not JSON"),
         (#"{"call":"x"}"#, "unknownCall", "no such"),
         (#"{"call":"exchanges","lmit":1}"#, "unknownMember", "lmit"),
         (#"{"call":"exchanges","limit":1001}"#, "badMessage", "limit"),
@@ -323,14 +323,14 @@
       }
     }
 
-    @Test("an explanation by an exchange says that its request is without secrets")
+    @Test("an explanation by an exchange says that its request is redacted")
     func shownRequest() async throws {
       let app = try await OpenDoor()
       _ = try await app.client.call("addStubs", ["stubs": [["url": "/a", "fields": ["Authorization": "Bearer a"]]]])
       #expect(
         try await app.load("https://shop.example/a", fields: ["Authorization": "Bearer a"]).hasPrefix("200"))
       let text = try await app.client.call("explain", ["id": 1])["explanation"]?.string ?? ""
-      #expect(text.contains("without secrets") && text.contains("mocked"))
+      #expect(text.contains("redacted request") && text.contains("mocked"))
       app.registry.invalidate()
     }
 

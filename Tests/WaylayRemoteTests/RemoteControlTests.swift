@@ -155,7 +155,7 @@
         let remote = RemoteControl { Stub(.get, "/now") { .text("\(Date())") } }
         #expect(remote.invitation.values.first?.contains("/now") == false)
       } matching: {
-        "\($0)".contains("GET /now cannot be given to another process because of the closure")
+        "\($0)".contains("GET /now cannot be sent to another process because of the closure")
       }
       let error = await #expect(throws: MockError.self) {
         try await RemoteControl {}.stubs { Stub(.get, "/", .text("")).where(.predicate("odd") { _ in true }) }
@@ -170,7 +170,7 @@
       withKnownIssue {
         #expect(remote.invitation.isEmpty)
       } matching: {
-        "\($0)".contains("bytes, and an environment takes")
+        "\($0)".contains("bytes long, and the limit is")
       }
     }
 

@@ -66,7 +66,7 @@
         let stale = try await waylay("archive", "explain", "/./archive", origin.url("/stale").absoluteString, "--json")
           .json
         let rows = (stale["rows"] as? [[String: String]] ?? []).reduce(into: [:]) { $0[$1["name"]] = $1["text"] }
-        #expect(rows["decision"] == "ask the network whether it is still good" && rows["reason"] != nil, "\(stale)")
+        #expect(rows["decision"] == "validate the stored response" && rows["reason"] != nil, "\(stale)")
         let offline = try await waylay(
           "archive", "explain", "/./archive", origin.url("/none").absoluteString, "--mode", "offline")
         #expect(offline.output.contains("fail: no network allowed"), "\(offline)")

@@ -39,7 +39,7 @@ extension ArchiveLoad {
       case .late(let stale, let pending):
         flight?.settle(
           .failed(
-            TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's network timeout."))
+            TransportError(.timedOut, phase: .receiving, message: "no response within the archive's network timeout."))
         )
         receiveInBackground(pending, sent, decision, stored)
         return stale
@@ -300,7 +300,7 @@ extension ArchiveLoad {
       guard response.source == .archive || !isOwn && served != nil && response.status.kind != .serverError else {
         return
       }
-      var event = event(.revalidatedInBackground, reason: isChanged ? "the response has changed" : "it is the same")
+      var event = event(.revalidatedInBackground, reason: "the response \(isChanged ? "has changed" : "is unchanged")")
       event.isChanged = isChanged
       engine.reporter.report(event)
     } catch {

@@ -212,7 +212,7 @@ extension ArchiveLoad {
     if let value = try await pending.outcome() { return .value(value) }
     do {
       let silence = TransportError(
-        .timedOut, phase: .receiving, message: "nothing came within the archive's network timeout.")
+        .timedOut, phase: .receiving, message: "no response within the archive's network timeout.")
       return .late(try await unreachable(silence, decision, stored), pending)
     } catch {
       // The stored response is too stale by now, or unreadable: wait for the network.

@@ -191,8 +191,8 @@ enum SharedStores {
     if !dropped.isEmpty {
       options.logger.warning(
         """
-        the archive in \(path) is open already in this process, which shares it: of these options, the first one's hold: \
-        \(dropped.joined(separator: ", "))
+        the archive in \(path) is already open in this process and is shared: these options of the first \
+        opening apply: \(dropped.joined(separator: ", "))
         """)
     }
     return store

@@ -96,7 +96,7 @@ public struct SetField: ChainValidating {
 
   /// Returns the invalid parts of its scope.
   public func problems(in chain: InterceptorChain) -> [String] {
-    scope.problems.map { "does not cover what was intended: \($0.message)" }
+    scope.problems.map { "has an invalid scope: \($0.message)" }
   }
 }
 

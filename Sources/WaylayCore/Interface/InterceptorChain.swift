@@ -40,11 +40,11 @@ public struct InterceptorChain: Sendable {
 extension InterceptorChain {
   /// The problems that keep requests from the chain or from some of its interceptors, each phrased to follow its name.
   var problems: [String] {
-    var problems = scope.problems.map { "does not cover what was intended: \($0.message)" }
+    var problems = scope.problems.map { "has an invalid scope: \($0.message)" }
     if scope.problems.isEmpty, let reason = scope.emptiness { problems.append("covers nothing: \(reason)") }
     if interceptors.isEmpty { problems.append("has no interceptors, and so owns no request") }
     if let last = interceptors.dropLast().first(where: { ($0 as? any GuardingInterceptor)?.isFinal == true }) {
-      problems.append("has interceptors behind \(last.name), which lets nothing through to them: put it last")
+      problems.append("has interceptors after \(last.name), which never calls next: put it last")
     }
     for case let interceptor as any ChainValidating in interceptors {
       problems += interceptor.problems(in: self).map { "has \(interceptor.name), which \($0)" }

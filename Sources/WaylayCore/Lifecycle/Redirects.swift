@@ -36,8 +36,8 @@ extension Load {
       let names = target.withheld.joined(separator: ", ")
       let error = WaylayError(
         .credentialsWithheld,
-        "a redirect to \(proposed.url?.host ?? ""), which is another origin, does not take \(names) along. If that host is to get "
-          + "it, allow it with RedirectPolicy(forwardedCredentials: [\"\(target.withheld[0])\"]).",
+        "\(names) was not sent on the redirect to \(proposed.url?.host ?? ""), which is another origin. If that host "
+          + "should get it, allow it with RedirectPolicy(forwardedCredentials: [\"\(target.withheld[0])\"]).",
         url: proposed.url, requestID: id)
       reportWithheld(error)
     }
@@ -176,9 +176,9 @@ extension Load {
     let host = before.url.host ?? ""
     let error = WaylayError(
       .credentialsWithheld,
-      "\(interceptor ?? "canonicalRequest(for:)") set \(withheld.joined(separator: ", ")) on a redirect to \(host), which the "
-        + "load did not begin with: it was taken out. If \(host) is to get it, register the interceptor in a chain "
-        + "whose scope names that host: InterceptorChain(\"api\", for: .host(\"\(host)\")).",
+      "\(interceptor ?? "canonicalRequest(for:)") set \(withheld.joined(separator: ", ")) on a redirect to \(host), "
+        + "which is not the load's first host: it was removed. If \(host) should get it, register the interceptor in a "
+        + "chain whose scope names that host: InterceptorChain(\"api\", for: .host(\"\(host)\")).",
       interceptor: interceptor, url: before.url, requestID: id)
     reportWithheld(error)
   }

@@ -118,7 +118,7 @@ extension Load {
     let reason: String
     if nanosecondsLeft(until: clock.deadline) == 0 {
       reason =
-        "the load was not over by its deadline, while \(place): make it shorter, or set a later options.deadline."
+        "the load missed its deadline, while \(place): make it faster, or set a later options.deadline."
     } else if isOverall {
       reason = """
         the whole load took longer than \(Self.text(context.resourceTimeout)) s, while \(place): make it shorter, or \

@@ -66,10 +66,10 @@ package enum InterceptionProbe {
   static func notIntercepted(_ reason: String, _ underlying: (any Error)? = nil) -> WaylayError {
     WaylayError(
       .notIntercepted,
-      "the requests of this session go out without a registry: \(reason). Make the session after intercepted(by:), from the "
+      "the requests of this session bypass the registry: \(reason). Make the session after intercepted(by:), from the "
         + "configuration that it returns; for URLSession.shared call interceptSharedSession(). Leave "
         + "usesClassicLoadingMode true: the new loader asks no protocol class. Background sessions cannot be intercepted, "
-        + "and another protocol class may be asked first. A URLLoader that is the registry needs no protocol class.",
+        + "and another protocol class may be asked first. A registry used as a URLLoader needs no protocol class.",
       underlying: underlying)
   }
 }

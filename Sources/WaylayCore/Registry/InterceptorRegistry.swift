@@ -128,8 +128,8 @@ public final class InterceptorRegistry: Sendable {
     }
     guard count <= Self.reportedReplacements else { return }
     complain(
-      "the chain \"\(chain.name)\" replaces another one of that name: give it a name of its own to have both"
-        + (count == Self.reportedReplacements ? "; this is the last time that this registry says so" : ""))
+      "the chain \"\(chain.name)\" replaces another one of that name: give it another name to keep both"
+        + (count == Self.reportedReplacements ? "; this registry reports no further replacements" : ""))
   }
 
   /// The number of replacements to report: an app may replace a chain with each change of its settings.

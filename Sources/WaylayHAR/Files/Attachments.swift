@@ -44,7 +44,7 @@ struct Attachments {
   }
 
   private static let broken = HARError(
-    .notAnArchive, "The zip file is not whole, has no file whose name ends in .har, or holds more than \(limit) bytes.")
+    .notAnArchive, "The zip file is truncated, has no file whose name ends in .har, or holds more than \(limit) bytes.")
 
   /// A number in the zip file; 0 beyond its end.
   private func number(_ index: Int, _ count: Int) -> Int {

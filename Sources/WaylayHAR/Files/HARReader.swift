@@ -78,7 +78,7 @@ public struct HARReader: ~Copyable {
       if try readMore() { continue }
       guard scanner.place != .within else {
         throw HARError(
-          .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.",
+          .notJSON, "The file ends after entry \(count), before the end of its entries: it is truncated.",
           file: file)
       }
       return nil

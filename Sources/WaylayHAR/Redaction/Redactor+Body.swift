@@ -121,7 +121,7 @@ extension Redactor {
       }
       return true
     }
-    giveUp(&draft, "its coding \(coding.isEmpty ? "gzip" : coding) cannot be undone")
+    giveUp(&draft, "its coding \(coding.isEmpty ? "gzip" : coding) cannot be decoded")
     return true
   }
 

@@ -104,7 +104,7 @@ extension Redactor {
       body.extensions["compression"] = nil
     }
     if redaction.replacesUnreadableBodies, unread.count > mistakes, self.places > places, body.comment == nil {
-      body.comment = "What could not be read was replaced."
+      body.comment = "Unreadable values were replaced."
     }
     body.comment = redacted(body.comment)
     body.extensions = redacted(body.extensions)

@@ -50,7 +50,7 @@ public enum SystemDNS {
     /// Unavailable on Linux: the system has no such setting.
     @available(
       *, unavailable,
-      message: "Linux has no encrypted name resolution of the system: use HostRewriter with a DoHResolver."
+      message: "Linux has no system setting for encrypted name resolution: use HostRewriter with a DoHResolver."
     )
     public static func requireEncryption(_ service: URL, addresses: [HostAddress]) throws(HostError) {}
   #endif

@@ -9,7 +9,7 @@ extension Cassette {
     let (noted, unused) = state.withLock { ($0.issues, $0.tracks.filter { $0.uses == 0 }) }
     if state.withLock({ $0.fresh != nil }) {
       let message =
-        "\(file.lastPathComponent) was to be compared with what the server says, and nobody did: use .cassette or "
+        "\(file.lastPathComponent) was recorded for a comparison that did not take place: use .cassette or "
         + "withCassette of WaylayTesting, or waylay har diff."
       return noted + [MockIssue(kind: .notRecorded, message: message, location: location)]
     }

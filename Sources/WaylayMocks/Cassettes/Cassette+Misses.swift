@@ -20,7 +20,7 @@ extension Cassette {
     }
     var text = "No entry of the cassette \(file.lastPathComponent) matches \(request)"
     if let others = all.first?.others(in: asked, options.matching) {
-      text += ": it has another value in place of a removed one (\(others.sorted().joined(separator: ", ")))."
+      text += ": it has another value in place of a redacted one (\(others.sorted().joined(separator: ", ")))."
     } else if state.tracks.isEmpty {
       text += ": the cassette is empty."
     } else {

@@ -46,9 +46,9 @@ extension Cassette {
     guard !doubts.isEmpty else { return }
     note(
       .redacted,
-      "\(file.lastPathComponent) has several entries for \(request), which differ in removed values alone "
+      "\(file.lastPathComponent) has several entries for \(request), which differ only in redacted values "
         + "(\(doubts.sorted().joined(separator: ", "))): they are played in the order in which they were recorded, "
-        + "whatever the value in a request.", isWarning: true)
+        + "regardless of the value in a request.", isWarning: true)
   }
 
   private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {
@@ -93,8 +93,8 @@ extension Cassette {
       return
     }
     let message = """
-      The body of \(asked.method) \(Redaction.shown(asked.url.url)) is not the recorded one. It was answered \
-      from the cassette \(file.lastPathComponent) all the same, by \(track):
+      The body of \(asked.method) \(Redaction.shown(asked.url.url)) differs from the recorded one. The cassette \
+      \(file.lastPathComponent) answered it nevertheless, with \(track):
       \(track.mismatches(asked, [.body]).lines)
       Re-record it (WAYLAY_RECORD=all swift test), say what may differ (Cassette.Options.ignoring), or make it a \
       failure (Cassette.Options.matching.insert(.body)).

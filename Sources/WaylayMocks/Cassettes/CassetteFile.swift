@@ -84,7 +84,7 @@ extension CassetteFile {
         ? Self.error(error, file)
         : MockError(
           .unwritableFile,
-          "The cassette \(file.path) was written by somebody else while this one recorded, and is left as it is: two "
+          "The cassette \(file.path) was changed by another writer during the recording, and stays unchanged: two "
             + "cassettes, perhaps of two processes, record to one file. Give each its own name, and record again.")
     }
   }

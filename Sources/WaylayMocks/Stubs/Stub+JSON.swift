@@ -82,7 +82,7 @@ extension Stub {
     MockError(
       .notPortable,
       """
-      \(self) cannot be given to another process because of \(part): write it with conditions and responses that are \
+      \(self) cannot be sent to another process because of \(part): write it with conditions and responses that are \
       values, or make the stub in the app.
       """, location: location)
   }

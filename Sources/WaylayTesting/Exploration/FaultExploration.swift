@@ -110,7 +110,7 @@ struct FaultExploration: Sendable {
     if let problem = problem(of: plan, target, ending, state, baseline) { return problem }
     guard plan.kind.cutsBody, !state.hasThrown, !state.failures.isEmpty else { return nil }
     if target.isStream, state.exchanges.count(where: { $0.key == target.key }) > target.repetitions(in: baseline) {
-      return "A part of a stream was lost, or came twice: the test connected again, and went on without an error"
+      return "A part of a stream was lost or repeated: the test reconnected, and continued without an error"
     }
     for kind in FaultPlan.Kind.allCases
     where kind.isWhole && outcomes[plan.exchange]?.failures.contains(state.failures) != true {
@@ -122,8 +122,8 @@ struct FaultExploration: Sendable {
     // An app that shows a stream may handle failures without throwing: then a missing error proves nothing.
     guard !target.isStream || outcomes.alwaysThrew else { return nil }
     return
-      "A part of a response was taken for the whole: the test went on without an error, and with something else than "
-      + "after any other failure"
+      "A truncated response was treated as complete: the test continued without an error, and its result is not that "
+      + "of any other failure"
   }
 
   // MARK: Invariants
@@ -136,7 +136,7 @@ struct FaultExploration: Sendable {
     case .stuck where state.isCancelled: return "The test did not end when its task was cancelled"
     case .stuck:
       return """
-        The test did not end: nothing has happened for \(realTime). Code that waits takes the mock's clock \
+        The test did not end: nothing has happened for \(realTime). Code that waits must use the mock's clock \
         (MockInterceptor.current.clock); if it has to wait in real time, allow that: .exploringFaults(realTime: …)
         """
     case .endless: return "The test did not end, and still makes requests (\(state.exchanges.count) by now)"
@@ -164,7 +164,8 @@ struct FaultExploration: Sendable {
     if let problem = leftAlive(state) { return problem }
     if plan.kind.isHarmless, state.hasThrown || !state.failures.isEmpty {
       return
-        "The same bytes in other pieces were understood differently: \(state.failures.first ?? "the test threw an error")"
+        "The same bytes in chunks of other sizes gave another result: "
+        + "\(state.failures.first ?? "the test threw an error")"
     }
     return nil
   }
@@ -189,7 +190,7 @@ struct FaultExploration: Sendable {
       \(problem).
       It takes one fault, at exchange \(plan.exchange + 1) of \(baseline.exchanges.count), \(MockRequest(target.request)):
         \(plan.stub(for: target))
-      The same again: .exploringFaults(limit: \(limit), seed: \(plan.seed))
+      To repeat it: .exploringFaults(limit: \(limit), seed: \(plan.seed))
       """)
   }
 

@@ -9,8 +9,8 @@
       static let configuration = CommandConfiguration(
         abstract: "Read every stored byte, and report damage.",
         discussion: """
-          Reads the index, its rows and their bodies, and looks for files that no row has. Status 1 when something is \
-          damaged. Nothing is removed: the app does that when it comes upon it. With --json: {"problems": \
+          Reads the index, its rows and their bodies, and looks for files without a row. Status 1 if anything is \
+          damaged. Nothing is removed: the app removes a damaged entry when it finds it. With --json: {"problems": \
           [{"id", "url", "message"}], "entries": 12, "bytes": 3456}.
           """)
       @OptionGroup var archive: ArchiveOptions

@@ -7,7 +7,7 @@
   /// `waylay archive`.
   struct ArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "archive", abstract: "Look into an archive of an app, and change it.",
+      commandName: "archive", abstract: "Inspect and change an app's archive.",
       discussion:
         "ls, show, explain and verify only read. All of them work while the app runs.",
       subcommands: [List.self, Show.self, Explain.self, Remove.self, Verify.self])
@@ -16,7 +16,7 @@
   extension ArchiveCommand {
     struct List: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        commandName: "ls", abstract: "List what is stored, oldest first.",
+        commandName: "ls", abstract: "List the stored responses, oldest first.",
         discussion: """
           With --json: {"entries": [{"id", "url", "host", "status", "mediaType", "bytes", "storedBytes", "stored", \
           "hits", "tags", "isPinned", \
@@ -55,9 +55,9 @@
 
     struct Show: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Show what is stored for a URL: heads, how long they may be used, and with --body a body.",
+        abstract: "Show the stored responses for a URL: header fields, freshness, and with --body one body.",
         discussion: """
-          With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "metadata": [{"name", \
+          With --json: {"entries": [as in ls, with "fields": [{"name", "value"}] and "metadata": [{"name", \
           "value"}]]}. \
           Status 1 when nothing is stored.
           """)
@@ -90,11 +90,11 @@
 
     struct Explain: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Say what the archive would do with a request now, and why.",
+        abstract: "Explain what the archive would do with a request now.",
         discussion: """
-          An app that has key rules, lifetimes or partitions of its own may do otherwise: the tool knows what is stored, \
-          not how the app is \
-          set up. With --json: {"rows": [{"name", "text"}], "stored": ["…"]}; "decision" and "reason" are among the names.
+          An app with its own key rules, lifetimes or partitions may decide otherwise: the tool does not know its \
+          configuration. With --json: {"rows": [{"name", "text"}], "stored": ["…"]}; \
+          "decision" and "reason" are among the names.
           """)
       @OptionGroup var archive: ArchiveOptions
       @Argument(help: "The URL.") var url: String
@@ -136,7 +136,7 @@
       static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove entries.",
         discussion: """
-          An app that has the archive open does not find them any more. Status 1 when there was nothing to remove. With \
+          An app that has the archive open no longer finds them. Status 1 when there was nothing to remove. With \
           --json: {"removed": 3}.
           """)
       @OptionGroup var archive: ArchiveOptions

@@ -63,17 +63,18 @@
 
   /// The selection of entries. An entry must match all given options.
   struct FilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Entries of this host; not of those below it.", valueName: "name")) var host: String?
+    @Option(help: ArgumentHelp("Entries of this host, without its subdomains.", valueName: "name")) var host: String?
     @Option(help: ArgumentHelp("Entries of this URL.", valueName: "url")) var url: String?
-    @Option(help: ArgumentHelp("Entries whose URL begins so.", valueName: "text")) var prefix: String?
+    @Option(help: ArgumentHelp("Entries whose URL begins with this text.", valueName: "text")) var prefix: String?
     @Option(help: ArgumentHelp("Entries with this tag.", valueName: "tag")) var tag: String?
     @Option(help: ArgumentHelp("Entries of this partition.", valueName: "name")) var partition: String?
     @Option(
       help: ArgumentHelp(
         "Entries stored, or last freshened, before: 2027-01-31 or 2027-01-31T12:00:00Z.", valueName: "date"),
       transform: Dates.date) var before: Date?
-    @Option(help: ArgumentHelp("The same at that time or later.", valueName: "date"), transform: Dates.date) var after:
-      Date?
+    @Option(
+      help: ArgumentHelp("Entries stored, or last freshened, at that time or later.", valueName: "date"),
+      transform: Dates.date) var after: Date?
     @Option(
       help: ArgumentHelp("The entry of this number, as ls shows it. May be given several times.", valueName: "number"))
     var entry: [UInt64] = []

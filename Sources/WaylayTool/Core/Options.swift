@@ -12,9 +12,9 @@
   struct FileOptions: ParsableArguments {
     @Option(
       name: .shortAndLong,
-      help: ArgumentHelp("Write to this file, whole or not at all; - is standard output.", valueName: "file"))
+      help: ArgumentHelp("Write to this file, atomically; - is standard output.", valueName: "file"))
     var output: String?
-    @Flag(help: "Replace files that are there already.") var force = false
+    @Flag(help: "Replace existing files.") var force = false
 
     /// The output file, if given.
     var file: OutputFile? { output.map { OutputFile($0, mayReplace: force) } }
@@ -28,7 +28,7 @@
     var hide: [String] = []
     @Option(help: ArgumentHelp("Show the values of this name, though it sounds secret.", valueName: "name")) var show:
       [String] = []
-    @Flag(help: "Take nothing out: credentials are printed and written as they are.") var noRedaction = false
+    @Flag(help: "Redact nothing: credentials are printed and written unchanged.") var noRedaction = false
 
     var redaction: Redaction {
       guard !noRedaction else { return .none }

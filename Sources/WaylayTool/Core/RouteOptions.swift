@@ -14,12 +14,12 @@
     @Option(help: ArgumentHelp("Ask this server for addresses, by DNS over HTTPS.", valueName: "url")) var doh: String?
     @Option(
       help: ArgumentHelp(
-        "Where that server is, unless its URL says so. May be given several times.", valueName: "address"))
+        "The address of that server, unless its URL contains one. May be given several times.", valueName: "address"))
     var dohAddress: [String] = []
-    @Flag(help: "Take private addresses that the server names for public hosts.") var allowPrivate = false
+    @Flag(help: "Accept private addresses from that server for public hosts.") var allowPrivate = false
     @Option(
       name: .customLong("cacert"),
-      help: ArgumentHelp("Trust the authorities of this PEM file too. Linux alone.", valueName: "file"))
+      help: ArgumentHelp("Trust the authorities of this PEM file too. Linux only.", valueName: "file"))
     var authorityFile: String?
 
     func authority() throws -> Data? { try authorityFile.map(InputFile.data) }

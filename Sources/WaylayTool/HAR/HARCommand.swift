@@ -25,8 +25,8 @@
           """)
       @Argument(help: "The archive.") var file: String
       @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
-      @Flag(help: "Replace a file that is there already.") var force = false
-      @Flag(help: "Write nothing, and end with 1, if a body cannot be read.") var strict = false
+      @Flag(help: "Replace an existing file.") var force = false
+      @Flag(help: "Write nothing, and exit with status 1, if a body cannot be read.") var strict = false
       @Flag(help: "Replace a body that cannot be read.") var dropUnread = false
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
@@ -51,10 +51,10 @@
 
     struct ToStubs: ParsableCommand {
       static let configuration = CommandConfiguration(
-        commandName: "to-stubs", abstract: "Write Swift stubs for a test that answer as the archive's servers did.",
+        commandName: "to-stubs", abstract: "Write Swift stubs for a test that give the archive's responses.",
         discussion: """
-          What was not answered is left out, and said on standard error. With --json: {"stubs": [{"entry": 1, "source": \
-          "…", "stub": {"url": "…"}}], "count": 1, "leftOut": 0}, where each stub is as a remote door takes it.
+          Requests without a response are left out, and counted on standard error. With --json: {"stubs": \
+          [{"entry": 1, "source": "…", "stub": {"url": "…"}}], "count": 1, "leftOut": 0}, stubs as for a remote door.
           """)
       @OptionGroup var rendering: Rendering
 

@@ -7,16 +7,16 @@
   extension HARCommand {
     struct Diff: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Say how the responses in a new recording differ in shape from those in an old one.",
+        abstract: "Report how the responses in a new recording differ in shape from those in an old one.",
         discussion: """
-          Values do not matter: what is gone or of another kind is an error, what may be null or missing a warning, what \
-          is new a note. Both archives are redacted first. Ends with 1 when there are errors, with --strict when there is \
-          anything. With --json: {"drifts": [{"severity": "error", "request": "…", "place": "$.id", "change": "…"}], \
-          "count": 1}.
+          Values do not matter: a member that is removed or has another type is an error, one that may now be null or \
+          missing a warning, a new one a note. Both archives are redacted first. Status 1 if there are errors, with \
+          --strict also for warnings and notes. With --json: {"drifts": [{"severity": "error", "request": "…", \
+          "place": "$.id", "change": "…"}], "count": 1}.
           """)
       @Argument(help: "The old archive.") var old: String
       @Argument(help: "The new archive.") var new: String
-      @Flag(help: "End with 1 for warnings and notes too.") var strict = false
+      @Flag(help: "Exit with status 1 for warnings and notes too.") var strict = false
       @Option(help: ArgumentHelp("Ignore this member and all in it: $.items[*].price.", valueName: "path"))
       var ignore: [String] = []
       @OptionGroup var common: CommonOptions

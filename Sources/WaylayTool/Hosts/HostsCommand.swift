@@ -17,7 +17,7 @@
   extension HostsCommand {
     struct Explain: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Say where a request to a URL would go, and why. Nothing is dialled but a resolver.",
+        abstract: "Explain where a request to a URL would go. Only a resolver is contacted.",
         discussion: """
           Status 2 when a resolver was asked and gave no response. With --json: {"host", "rule", "summary", "candidates": \
           [{"address", \
@@ -33,7 +33,7 @@
         let rules = try list.map { try HostRules(json: InputFile.data($0)).rules } ?? []
         guard let rewriter = try ways.rewriter(for: url, rules) else {
           throw ToolFailure(
-            .usage, "usage.rules", "say where hosts are: --list FILE, --route HOST=ADDRESS or --doh URL.")
+            .usage, "usage.rules", "name the addresses of hosts: --list FILE, --route HOST=ADDRESS or --doh URL.")
         }
         let explanation = await rewriter.explain(url)
         let error = explanation.error.map { ToolFailure($0) }

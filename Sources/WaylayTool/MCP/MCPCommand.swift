@@ -20,7 +20,7 @@
     @Argument(help: "The archive; without one, the app that is invited.") var file: String?
     @Option(
       help: ArgumentHelp(
-        "The file of the invitation, instead of WAYLAY_REMOTE; made, for its owner alone, if it is not there.",
+        "The file of the invitation, instead of WAYLAY_REMOTE. Created, readable by its owner only, if it is missing.",
         valueName: "file"))
     var invitation: String?
     @Flag(help: "Let the agent add stubs, and set the conditions of the network.") var allowChanges = false

@@ -11,7 +11,7 @@
       #if CORELIBS_FOUNDATION
         guard CurlTransport.isAvailable else {
           throw ToolFailure(
-            .failed, "noCurl", "--cacert needs libcurl: \(CurlTransport.unavailableReason ?? "it is not there").")
+            .failed, "noCurl", "--cacert needs libcurl: \(CurlTransport.unavailableReason ?? "no libcurl was found").")
         }
         var options = CurlTransport.Options()
         options.additionalAuthorities = [authority]

@@ -16,11 +16,11 @@
       discussion: """
         The program gets the variables of a proxy (http_proxy, https_proxy, all_proxy) that listens on the loopback \
         address, dials the addresses of the list, and copies bytes: TLS stays the program's own. A program that ignores \
-        these variables goes its own way. Hosts that are not in the list are refused unless --others is given.
+        these variables bypasses the tunnel. Hosts that are not in the list are refused unless --others is given.
 
         The variables hold a secret, which other programs of the same user can read in the environment of the program. \
-        Without a command, the variables are written to a file that only its owner can read, as a shell reads it, and \
-        the tunnel goes on until SIGINT (Ctrl-C) or SIGTERM.
+        Without a command, the variables are written to a file that only its owner can read, as shell source, and \
+        the tunnel runs until SIGINT (Ctrl-C) or SIGTERM.
 
         The status is that of the command, or 128 and the number of the signal that ended it. With --json: one object, \
         {"event": "ready", "port", "file", "page"}; with a command, it goes to standard error.
@@ -35,7 +35,7 @@
 
     func validate() throws {
       if hosts == nil, ways.route.isEmpty, ways.doh == nil {
-        throw ValidationError("Say where hosts are: --hosts FILE, --route HOST=ADDRESS or --doh URL.")
+        throw ValidationError("Name the addresses of hosts: --hosts FILE, --route HOST=ADDRESS or --doh URL.")
       }
     }
 

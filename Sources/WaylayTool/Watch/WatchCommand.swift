@@ -11,16 +11,16 @@
       commandName: "watch", abstract: "Show an HTTP archive in a browser.",
       usage: "waylay watch <file> [options]",
       discussion: """
-        The page shows what the archive holds, without credentials; nothing goes to the network. To see the requests of an \
-        app while it runs, use an InspectorServer in it.
+        The page shows the archive's exchanges, without credentials; nothing goes to the network. To see the requests \
+        of an app while it runs, use an InspectorServer in it.
 
-        It goes on until SIGINT (Ctrl-C) or SIGTERM, and then ends with 0. With --json: one object, \
+        It runs until SIGINT (Ctrl-C) or SIGTERM, and then exits with status 0. With --json: one object, \
         {"event": "ready", "page", "exchanges", "leftOut"}.
         """)
     @Argument(help: "The archive.") var file: String?
-    @Option(help: ArgumentHelp("The port of the page; 0 for one that is free.", valueName: "number")) var port: UInt16 =
+    @Option(help: ArgumentHelp("The port of the page; 0 for a free one.", valueName: "number")) var port: UInt16 =
       0
-    @Option(help: ArgumentHelp("How many exchanges are kept, the newest.", valueName: "count")) var keep = 10_000
+    @Option(help: ArgumentHelp("How many of the newest exchanges are kept.", valueName: "count")) var keep = 10_000
     @OptionGroup var secrets: RedactionOptions
     @OptionGroup var common: CommonOptions
 

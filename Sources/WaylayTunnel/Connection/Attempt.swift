@@ -135,7 +135,7 @@
         // The header of an alert's record is followed by the level and the description (RFC 8446, section 6).
         if first == 21, said.readableBytes < 7 { return }
         if first == 21 { flow.alert = Array(said.readableBytesView) }
-        let message = first == 21 ? "it refuses the handshake" : "what it answers is not TLS"
+        let message = first == 21 ? "it refuses the handshake" : "its response is not TLS"
         return fail(
           TransportError.unsent(
             .secureConnectionFailed, code: first == 21 ? .handshakeFailed : .notTLS, message, "\(endpoint)"))
@@ -161,7 +161,7 @@
       if hasWon { return flow.serverClosed() }
       // A server may end a connection that its client does not use; one that ends it at once wants no client.
       if sent == nil, let connected, .now() - connected >= .seconds(1) { return fail(lost) }
-      fail(TransportError.unsent(.networkConnectionLost, "it closed before it had said anything", "\(endpoint)"))
+      fail(TransportError.unsent(.networkConnectionLost, "it closed without sending a byte", "\(endpoint)"))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

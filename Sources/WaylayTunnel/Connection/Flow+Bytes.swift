@@ -116,7 +116,7 @@
         if server.rewriter.policy.responseCheck == nil { return winner?.succeed() ?? () }
         winner?.fail(
           TransportError(
-            .badServerResponse, phase: .receiving, requestBytesSent: 1, message: "what it answers is not HTTP."))
+            .badServerResponse, phase: .receiving, requestBytesSent: 1, message: "its response is not HTTP."))
       }
     }
 
@@ -168,8 +168,8 @@
         isFault
           ? TransportError(
             .networkConnectionLost, phase: .receiving, requestBytesSent: 1, address: "\(winner.endpoint)",
-            message: "it closed before it had said anything.") : CancellationError())
-      if case .request = kind, !isEstablished { refuse(.failed("the server closed before it had said anything")) }
+            message: "it closed without sending a byte.") : CancellationError())
+      if case .request = kind, !isEstablished { refuse(.failed("the server closed without sending a byte")) }
     }
 
     /// The server's connection is closed. If its output is shut, SwiftNIO reports the end of its input by this call

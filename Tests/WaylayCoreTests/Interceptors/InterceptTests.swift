@@ -72,7 +72,7 @@ struct InterceptTests {
       SetField(.xAPIKey, "…", for: .host("https://api.example.com"))
     }
     #expect(lines.all.contains { $0.contains("has Last, which is not the last") }, "\(lines.all)")
-    #expect(lines.all.contains { $0.contains("has SetField, which does not cover what was intended") }, "\(lines.all)")
+    #expect(lines.all.contains { $0.contains("has SetField, which has an invalid scope") }, "\(lines.all)")
     let before = lines.all.count
     registry.register(InterceptorChain("right") { Last() })
     #expect(lines.all.count == before)

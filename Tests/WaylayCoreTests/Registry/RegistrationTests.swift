@@ -23,7 +23,7 @@ struct RegistrationTests {
       (chain(.host("api.example.com")), nil),
       (chain(.http.host("api.example.com").excludingHost("other.example.com")), nil),
       (chain(.scheme("app")), nil),
-      (chain(.host("https://api.example.com/v1?token=secret")), "does not cover what was intended"),
+      (chain(.host("https://api.example.com/v1?token=secret")), "has an invalid scope"),
       (chain(.path("/a%20b")), "so write \"/a b\""),
       (chain(.host()), "it has no host"),
       (chain(.path()), "it has no path"),
@@ -36,7 +36,7 @@ struct RegistrationTests {
         InterceptorChain("api") {
           Last()
           Link.pass()
-        }, "has interceptors behind Last, which lets nothing through to them: put it last"
+        }, "has interceptors after Last, which never calls next: put it last"
       ),
       (
         InterceptorChain("api") {

@@ -220,7 +220,7 @@ struct RecordingTests {
       _ = try await recording.text("https://a.test/\(isThere)", network: echo)
       try folder.write([.made("https://a.test/theirs", "theirs \(isThere)")])
       let error = #expect(throws: MockError.self) { try recording.eject() }
-      #expect(error?.code == .unwritableFile && error?.message.contains("somebody else") == true)
+      #expect(error?.code == .unwritableFile && error?.message.contains("another writer") == true)
       #expect(try folder.archive().entries.map { $0.response.body.text } == ["theirs \(isThere)"])
       #expect(folder.names.allSatisfy { !$0.contains("draft") })
     }

@@ -120,7 +120,7 @@ struct StubJSONTests {
     let stub = try Stub(json: #"{"url":"/a","responses":[{"json":{"n":1},"fields":{"ETag":"1"}}],"times":1}"#.parsed)
     #expect(stub.listed?.first?.description == "200 application/json, 7 bytes" && stub.needed == 1)
     for (text, code, part) in [
-      ("[]", "badStub", "no object"), ("{}", "badStub", "\"url\""),
+      ("[]", "badStub", "not an object"), ("{}", "badStub", "\"url\""),
       (#"{"url":"/a","body":{"json":1,"text":"a"}}"#, "badStub", "body"),
       (#"{"url":"/a","respones":[]}"#, "unknownMember", "respones"),
       (#"{"url":"/a","times":[3,2]}"#, "badStub", "times"),

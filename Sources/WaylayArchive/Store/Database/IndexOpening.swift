@@ -37,7 +37,7 @@ struct IndexOpening {
       } catch let error as DatabaseError where error.isDamage && !options.isReadOnly {
         try directory.putAside(index)
         var opening = try IndexOpening(directory, options, key, secret)
-        opening.damage = "the index of the archive in \(path) was damaged and put aside: the archive begins again"
+        opening.damage = "the index of the archive in \(path) was damaged and put aside: the archive starts empty"
         return opening
       }
     } catch let error where error is SystemError || error is DatabaseError {

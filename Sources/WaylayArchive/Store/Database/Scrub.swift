@@ -42,8 +42,8 @@ struct Scrub {
     } while ContinuousClock.now - start < Self.patience
     throw ArchiveError(
       .notWritten,
-      "the removed entries are gone, but their bytes are still in the archive's files, because another program reads the "
-        + "index without end: close it, and flush again.")
+      "the removed entries are gone, but their bytes are still in the archive's files, because another program keeps "
+        + "reading the index: close it, and flush again.")
   }
 
   /// Finds the pages with remains in their gaps, among all pages or the given ones.

@@ -49,7 +49,7 @@ extension DiskStore {
   /// Waits until everything stored so far survives a power failure, and the bytes of removed entries are erased.
   package func flush() async throws {
     guard !isReadOnly else { return }
-    try await onQueue("what was stored") { [self] database, _ in
+    try await onQueue("the stored entries") { [self] database, _ in
       while state.withLock({ !$0.owed.isEmpty }) { try write([], database) }
       adopt(try Change.Seen(database))
       let others = try state.withLock { $0.hasOthers } ? directory.bodyNumbers() : []
@@ -232,5 +232,5 @@ extension DiskStore {
 extension ArchiveError {
   static let logHeld = ArchiveError(
     .notWritten,
-    "the log of the archive's index is full, because another program reads the index without end: close that program.")
+    "the log of the archive's index is full, because another program keeps reading the index: close that program.")
 }

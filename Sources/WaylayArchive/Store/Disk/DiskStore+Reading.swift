@@ -155,7 +155,7 @@ extension DiskStore {
       if (error as? ArchiveError)?.code == .directoryUnusable || !(error is ArchiveError), isGone() { return }
       if error is ArchiveError { throw error }
       if let error = error as? DatabaseError, error.isDamage { putAside(error) }
-      throw ArchiveError.readFailed("what is stored", error)
+      throw ArchiveError.readFailed("the stored entries", error)
     }
   }
 

@@ -187,7 +187,7 @@ extension DiskStore {
       if isNeedless { break }
       left -= jobs.count
       do {
-        _ = try writing("what was stored") { database, _ in try write(jobs, database) }
+        _ = try writing("the stored entries") { database, _ in try write(jobs, database) }
         for job in jobs { job.ended(.success(())) }
       } catch {
         state.withLock { $0.end(jobs, upTo: options.memory, isFailure: true) }
@@ -212,7 +212,7 @@ extension DiskStore {
   }
 
   /// Waits until all pending jobs have been written.
-  func written() async throws { if !isReadOnly { try await onQueue("what was stored") { _, _ in } } }
+  func written() async throws { if !isReadOnly { try await onQueue("the stored entries") { _, _ in } } }
 
   /// Calls a closure with the writer, on the queue; errors become those of an archive. On a full volume, some entries
   /// are evicted, and the closure is called again with `true`.
@@ -322,5 +322,5 @@ extension DiskStore {
 
 extension ArchiveError {
   static let writerOvertaken = ArchiveError(
-    .notWritten, "entries were removed while this one was on its way: it is not stored; load it again.")
+    .notWritten, "entries were removed while this one was being loaded: it is not stored; load it again.")
 }

@@ -261,7 +261,7 @@ extension DiskStore {
     end(as: .lost, "its index is damaged")
     report([
       StoreEvent(
-        kind: .damaged, reason: "the index of the archive in \(path) is damaged (\(error)): the archive begins again")
+        kind: .damaged, reason: "the index of the archive in \(path) is damaged (\(error)): the archive starts empty")
     ])
   }
 }
@@ -269,5 +269,5 @@ extension DiskStore {
 extension ArchiveError {
   static let forked = ArchiveError(
     .unavailable,
-    "archives were opened before fork(), and this is the child: open them after fork() alone, or call exec.")
+    "archives were opened before fork(), and this is the child: open archives only after fork(), or call exec.")
 }

@@ -360,8 +360,8 @@
     private static let cannotStart = TransportError(
       .resourceUnavailable, requestBytesSent: 0,
       message:
-        "the thread of the connections cannot be equipped: no descriptors or no memory are left. Raise the limit "
-        + "of open files (ulimit -n), or send less at once.")
+        "the connection thread cannot start: no file descriptors or no memory are left. Raise the limit of open files "
+        + "(ulimit -n), or make fewer requests at once.")
 
     /// No loop can be made: fails all waiting exchanges.
     private func fail() {

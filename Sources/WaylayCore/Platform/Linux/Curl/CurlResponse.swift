@@ -248,8 +248,8 @@
       }
       let coding = head.fields[.contentEncoding] ?? "identity"
       return
-        "the body, coded as \(coding.prefix(40)), is decoded to more at once than the 64 MiB that libcurl keeps for "
-        + "a reader: have the server code it once, or not at all"
+        "a part of the body, coded as \(coding.prefix(40)), decodes to more than the 64 MiB that libcurl buffers: "
+        + "have the server code it once, or not at all"
     }
 
     /// The cause, if the code of the `URLError` is not specific enough.

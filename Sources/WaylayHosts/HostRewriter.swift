@@ -294,7 +294,7 @@ extension HostRewriter {
   ) async throws -> InterceptedResponse {
     if let reason = request.reasonAgainstSystemFallback {
       let refused = HostError(
-        error.code, "\(error.message.withRedactedURLs) The system's way was not taken: \(reason).",
+        error.code, "\(error.message.withRedactedURLs) The system's resolver was not used: \(reason).",
         host: authority.host.description, underlying: error)
       failed(request, authority, refused)
       throw refused.urlError(.cannotFindHost, of: request)
@@ -321,7 +321,7 @@ extension HostRewriter {
         host: host, rule: nil, rows: [], summary: "\(host), a proxy of the system: the request is left alone",
         error: nil)
     }
-    let end = policy.allowsSystem ? "then the system's way" : "and nothing else"
+    let end = policy.allowsSystem ? "then the system's resolver" : "and nothing else"
     do {
       guard let plan = try await plan(for: authority) else {
         let rule = ruleSource.match(authority.host, port: authority.port)

@@ -198,7 +198,7 @@ private struct ComparedResponse: Sendable {
     private static func fields(of entry: HAR.Entry) -> [String: String] {
       var fields: [String: String] = [:]
       for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
-      // Of cookies, only those of a login are expected in each recording.
+      // Only login cookies are expected in each recording.
       for cookie in entry.response.cookies where Redaction.standard.hides(cookie.name) {
         fields["set-cookie \(cookie.name)"] = "Set-Cookie \(cookie.name)"
       }

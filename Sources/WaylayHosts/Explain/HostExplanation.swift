@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// print(await rewriter.explain(url))
-/// // api.example.com:443, rule "api.example.com: 203.0.113.7, 2001:db8::7", then the system's way
+/// // api.example.com:443, rule "api.example.com: 203.0.113.7, 2001:db8::7", then the system's resolver
 /// // 1  203.0.113.7:443    rule  proven  12.4 ms
 /// // 2  [2001:db8::7]:443  rule  untried
 /// ```
@@ -64,7 +64,7 @@ extension [HostAttempt] {
       [["address", "source", "outcome", "started", "took"]]
         + map { attempt in
           [
-            attempt.candidate?.description ?? "the system's way", attempt.candidate?.source ?? "",
+            attempt.candidate?.description ?? "the system's resolver", attempt.candidate?.source ?? "",
             attempt.outcome.description + (attempt.isSuspectedHijack ? " (suspected hijack)" : ""),
             "\(attempt.start.milliseconds) ms",
             "\(attempt.duration.milliseconds) ms",

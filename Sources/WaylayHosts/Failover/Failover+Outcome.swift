@@ -208,7 +208,7 @@ extension HostError {
     let hint =
       attempts.contains(where: \.finding.isSuspectedHijack)
       ? " Another server may be posing as the host: compare the addresses with those its owner publishes." : ""
-    let held = fallbackRefusal.map { " The system's way was not taken: \($0)." } ?? ""
+    let held = fallbackRefusal.map { " The system's resolver was not used: \($0)." } ?? ""
     let story = Self.story(of: attempts, orElse: "there is none")
     self.init(.allAddressesFailed, "no address of \(host) answered: \(story).\(hint)\(held)", host: host)
     self.attempts = attempts

@@ -61,7 +61,7 @@ public struct HostAttempt: Sendable {
 extension HostAttempt: CustomStringConvertible {
   /// Address, source, outcome, time and the transport's message, on one line.
   public var description: String {
-    let place = candidate.map { "\($0) (\($0.source))" } ?? "the system's way"
+    let place = candidate.map { "\($0) (\($0.source))" } ?? "the system's resolver"
     let words = ((error as? TransportError)?.message ?? (error as? HostError)?.message).map { " (\($0))" } ?? ""
     return "\(place): \(outcome) after \(duration.milliseconds) ms\(words)"
   }
@@ -95,7 +95,7 @@ extension OpenEnum where Domain == HostAttempt {
     }
   }
 
-  /// The failures of a certificate that may be due to this machine: to an authority that it does not know, or its clock.
+  /// The certificate failures that may be due to this machine: an authority that it does not know, or its clock.
   private static let trustFailures: Set<URLError.Code> = [
     .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
   ]

@@ -224,7 +224,7 @@
         if case .tunnel = kind, attempt.route == nil, !flight.isTLS,
           server.rewriter.canInit(with: URLRequest(url: url))
         {
-          return refuse(.failed("no address of its rule answered, and the system's way is for TLS alone"))
+          return refuse(.failed("no address of its rule answered, and the system's resolver is only for TLS"))
         }
         attempt.win()
       }

@@ -39,7 +39,7 @@
         return [try HostEndpoint(HostAddress(route.address), port: route.port ?? authority.port)]
       }
       guard rewriter.policy.allowsSystem else {
-        throw TransportError.unsent(.cannotFindHost, "the policy does not allow the system's way", "\(authority)")
+        throw TransportError.unsent(.cannotFindHost, "the policy does not allow the system's resolver", "\(authority)")
       }
       if authority.host.isAddress, let address = try? HostAddress(authority.host.description) {
         return [try HostEndpoint(address, port: authority.port)]

@@ -16,7 +16,7 @@ struct ExplanationTests {
     let url = try #require(URL(string: "https://api.test/x"))
     #expect(
       await rig.rewriter.explain(url).description == """
-        api.test:443, rule "api.test: 203.0.113.7, 203.0.113.8, 2001:db8::7", then the system's way
+        api.test:443, rule "api.test: 203.0.113.7, 203.0.113.8, 2001:db8::7", then the system's resolver
         1  203.0.113.8:443    rule  proven                       0.0 ms
         2  [2001:db8::7]:443  rule  untried
         3  203.0.113.7:443    rule  banned: certificate refused          for 3600 s

@@ -72,7 +72,7 @@ struct FileTests {
       for _ in 0..<3 { #expect(try reader.next() != nil) }
       var message = ""
       do throws(HARError) { _ = try reader.next() } catch { message = error.message }
-      #expect(message.contains("ends before its entries do, after entry 3"))
+      #expect(message.contains("ends after entry 3, before the end of its entries"))
     }
   }
 

@@ -126,6 +126,20 @@
       }
     }
 
+    #if CommandLineTool && Tunnel
+      @Test(
+        "a test works within waylay tunnel, which gives it proxies that refuse, and within an air gap there",
+        .enabled(if: Platform.isLinux && Program.tests != nil, "the bundle of tests is a program on Linux alone"))
+      func tunnelled() async throws {
+        let tests = try #require(Program.tests)
+        let end = try await Program("waylay").run([
+          "tunnel", "--route", "api.test=127.0.0.1", "--", tests.path, "--testing-library", "swift-testing",
+          "--filter", "RemoteControlTests.whole|StubListTests.airgap",
+        ])
+        #expect(end.code == 0 && end.output.contains("run with 2 tests"), "\(end.output)")
+      }
+    #endif
+
     @Test("conditions of the invitation hold for the first request")
     func conditions() async throws {
       let app = try RemoteApp(RemoteControl(fault: .offline) {}.invitation)

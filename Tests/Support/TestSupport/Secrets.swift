@@ -1,0 +1,78 @@
+/// Secrets where clients and servers put them.
+package enum Secrets {
+  package static let values = [
+    "hunter2-pl4nted", "pl4ntedS3cretV4lue", "9f8a7b6c5d4e3f2a1b0c9f8a7b6c5d4e", "correct horse pl4nted",
+    "dGhpcyBpcyBhIHBsNG50ZWQgc2VjcmV0", "P@ssw0rd!pl4nted",
+  ]
+  package static let names = [
+    "password", "user_password", "access_token", "refreshToken", "client_secret", "session_token", "api_key",
+    "card_pin",
+    "sessionId", "X-Auth-Token", "new_password", "password_confirmation", "private_key", "otp",
+  ]
+
+  /// JSON and other texts with a secret under a name, by type.
+  package static func shapes(_ name: String, _ secret: String) -> [(String, String)] {
+    let (n, s) = (Plantings.quoted(name), Plantings.quoted(secret))
+    let word = name.replacing("-", with: "_")
+    return [
+      ("application/json", "{\(n):\(s)}"), ("application/json", "{\"a\":{\"b\":[{\(n):\(s)}]}}"),
+      ("application/json", "{\(n):[\(s)]}"), ("application/json", "{\(n):{\"value\":\(s),\"type\":\"x\"}}"),
+      ("application/json", "{\(n):{\"current\":{\"deep\":[[\(s)]]}}}"),
+      ("application/json", "[[\"Accept\",\"*/*\"],[\(n),\(s)]]"),
+      ("application/json", "{\"headers\":[[\(n),\(s)]]}"),
+      ("application/json", "{\"headers\":[{\"key\":\(n),\"value\":\(s)}]}"),
+      (
+        "application/json", "{\"query\":\(Plantings.quoted("mutation { login(name: \"ada\", \(word): \(s)) { id } }"))}"
+      ),
+      (
+        "application/json",
+        "{\"query\":\(Plantings.quoted("mutation($a:String){login(input:{\(word):\(s),a:$a}){id}}"))}"
+      ),
+      ("application/graphql", "mutation { login(\(word): \(s)) { id } }"),
+      ("text/csv", "id,\(name),note\n1,\"\(secret)\",x\n2,y,z\n"), ("text/csv", "\(name)\r\n\"\(secret)\"\r\n"),
+      ("text/tab-separated-values", "id\t\(name)\n1\t\(secret)\n"),
+      ("text/event-stream", "event: a\ndata: {\(n):\ndata: \(s)}\n\n"),
+      ("text/event-stream", "data: {\"a\":1,\r\ndata: \(n):\(s),\r\ndata: \"b\":2}\r\n\r\ndata: [DONE]\r\n\r\n"),
+      ("text/event-stream", "data: {\(n):\(s)}\n\n"),
+      ("application/x-www-form-urlencoded", "a=1&\(name)=\(Plantings.escaped(secret))"),
+      ("application/xml", "<a><\(word)>\(Plantings.entities(secret))</\(word)></a>"),
+      ("application/json", "{\(n):\(s),\"echo\":\(Plantings.quoted("you sent \(secret)"))}"),
+    ]
+      + (secret.contains(where: \.isNumber) && !secret.contains(" ")
+        ? [
+          ("text/javascript", "const \(word) = \(s);"), ("text/javascript", "login({\(word): '\(secret)', a: 1})"),
+          ("text/javascript", "window.\(word)=\"\(secret)\";"),
+          ("text/html", "<html><script>var cfg = {user: 'ada', \(word): \"\(secret)\"};</script></html>"),
+          ("text/plain", "\(name): \(secret)\n"), ("text/plain", "export \(word)=\(secret)\n"),
+          ("application/json", "{\"cmd\":\(Plantings.quoted("curl -H '\(name): \(secret)' https://a.test/"))}"),
+        ] : [])
+  }
+
+  /// Secrets that are known by their looks.
+  package static let known = [
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "github_pat_11ABCDEFG0pl4nted22_abcdefghijk", "AKIAIOSFODNN7EXAMPLE",
+    "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY", "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOcHrzqqgy",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+    "glpat-9Zx8pl4ntedQ1w2E3r4T", "npm_0pl4nted1234567890abcdefghijklmnopqr", "sk-proj-pl4nted1234567890abcd",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpl4nted\n-----END RSA PRIVATE KEY-----",
+  ]
+  package static func places(_ secret: String) -> [(String, String)] {
+    let text = Plantings.quoted("see \(secret), it is mine")
+    return [
+      ("application/json", "{\"note\":\(Plantings.quoted(secret))}"), ("application/json", "[\(text)]"),
+      ("text/plain", "a \(secret) b\n"), ("application/x-www-form-urlencoded", "a=\(Plantings.escaped(secret))&b=1"),
+      ("text/javascript", "f(\"\(Plantings.quoted(secret).dropFirst().dropLast())\")"),
+      ("text/csv", "a,b\n1,\"\(secret)\"\n"),
+      ("application/xml", "<a b=\"1\">\(Plantings.entities(secret))</a>"),
+    ]
+  }
+
+  /// Under plurals and other names that say less.
+  package static let plurals = [
+    #"{"tokens":["tok-pl4nted-7"]}"#, #"{"tokens":{"access":"pl4ntedS3cretV4lue"}}"#, #"{"api_keys":["pl4nted"]}"#,
+    #"{"passwords":["pl4nted","hunter2"]}"#, #"{"sessions":["pl4nted-1"]}"#, #"{"key":"pl4nted9f8a7b6c5d4e"}"#,
+    #"{"tokens":[{"token":"pl4nted"}]}"#, #"{"credentials":[{"user":"ada","password":"pl4nted"}]}"#,
+    #"{"recovery_codes":["x"],"backup_secrets":["pl4nted"]}"#, #"{"token_info":{"raw":"pl4ntedS3cretV4lue"}}"#,
+  ]
+}

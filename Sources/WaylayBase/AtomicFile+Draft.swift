@@ -54,9 +54,7 @@ extension AtomicFile {
       Self.paths.withLock { _ = $0.remove("\(folderPath)/\(name)") }
     }
 
-    private static func newName() -> String {
-      prefix + (0..<8).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
-    }
+    private static func newName() -> String { prefix + .random(bytes: 8) }
 
     /// Removes the drafts that no process has locked.
     private static func removeDead(in folder: Descriptor, _ path: String, _ calls: Calls) {

@@ -18,6 +18,20 @@ extension Sequence<UInt8> {
   }
 }
 
+extension String {
+  /// Random bytes of the system, two digits for each, in lower case.
+  package static func random(bytes count: Int) -> String {
+    (0..<count).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
+  }
+}
+
+extension Collection<UInt8> {
+  /// Compares bytes of one length in constant time.
+  package func isSame(as other: some Collection<UInt8>) -> Bool {
+    count == other.count && zip(self, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
+
 extension Int64 {
   /// The value of decimal digits; `nil` for a sign, a space, an empty text, and a number that is too large.
   @inlinable package init?(decimal text: some StringProtocol) {

@@ -116,7 +116,7 @@ struct DigestChallenge: Sendable {
 
   /// `nil` unless the challenge is Digest with a supported algorithm and quality of protection (`auth-int` is not
   /// supported).
-  init?(_ challenge: HTTPChallenge, clientNonce: String = Self.random()) {
+  init?(_ challenge: HTTPChallenge, clientNonce: String = .random(bytes: 16)) {
     guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else {
       return nil
     }
@@ -141,11 +141,6 @@ struct DigestChallenge: Sendable {
 
   /// The rank of the algorithm; Basic has 0.
   var strength: Int { algorithm == .sha256 || algorithm == .sha256Session ? 2 : 1 }
-
-  /// 128 random bits.
-  private static func random() -> String {
-    (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
-  }
 
   /// The value of `Authorization` for one request; `count` is the number of uses of the nonce, this one included.
   func field(for credential: URLCredential, method: String, url: URL, count: Int) -> String? {

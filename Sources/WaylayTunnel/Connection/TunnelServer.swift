@@ -45,7 +45,7 @@
     let records: EventHub<TunnelRecord>
     let network = TunnelNetwork()
     /// 128 random bits, in hexadecimal digits.
-    let secret = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: 0 ... .max)) }.joined()
+    let secret = String.random(bytes: 16)
     let channel = Locked<(any Channel)?>(nil)
     /// The oldest connection first.
     let connections = Locked<[Front]>([])
@@ -130,9 +130,7 @@
   extension TunnelServer {
     /// The source of addresses that a user name selects; `nil` for a wrong password.
     func way(user: some Collection<UInt8>, password: some Collection<UInt8>) -> Flow.Way? {
-      guard password.count == secret.utf8.count,
-        zip(password, secret.utf8).reduce(UInt8(0), { $0 | ($1.0 ^ $1.1) }) == 0
-      else { return nil }
+      guard password.isSame(as: secret.utf8) else { return nil }
       let user = String(decoding: user, as: UTF8.self)
       return user == HostTunnel.rulesUser ? .rules : routes.endpoint(of: user).map { .route($0) }
     }

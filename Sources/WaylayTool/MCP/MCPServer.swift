@@ -39,8 +39,6 @@
       var data: JSONValue?
     }
 
-    private static let unknownMethod = Failure(code: -32601, message: "There is no such method.")
-
     /// The response to a line; `nil` for a notification, and for a response.
     private func respond(to line: Data) async -> JSONValue? {
       var id: JSONValue?
@@ -72,43 +70,34 @@
     }
 
     private func result(of method: String, _ parameters: JSONValue) async throws(Failure) -> [String: JSONValue] {
-      let key = "io.modelcontextprotocol/"
-      let (meta, all) = (parameters["_meta"], [Self.stateless] + Self.revisions)
+      let (key, meta) = ("io.modelcontextprotocol/", parameters["_meta"])
+      let all = JSONValue([Self.stateless] + Self.revisions)
       let revision = meta?[key + "protocolVersion"]
-      guard revision != nil || method == "server/discover" else { return try await legacy(method, parameters) }
-      guard let revision = revision?.string, meta?[key + "clientCapabilities"]?.members != nil else {
-        throw Failure(code: -32602, message: "_meta needs \(key)protocolVersion and clientCapabilities.")
-      }
-      guard revision == Self.stateless else {
-        throw Failure(
-          code: -32022, message: "The revision is not supported.",
-          data: ["supported": JSONValue(all), "requested": JSONValue(revision)])
+      let isStateless = revision != nil || method == "server/discover"
+      if isStateless {
+        guard let revision = revision?.string, meta?[key + "clientCapabilities"]?.members != nil else {
+          throw Failure(code: -32602, message: "_meta needs \(key)protocolVersion and clientCapabilities.")
+        }
+        guard revision == Self.stateless else {
+          throw Failure(
+            code: -32022, message: "The revision is not supported.",
+            data: ["supported": all, "requested": JSONValue(revision)])
+        }
       }
       var result: [String: JSONValue]
       switch method {
       case "server/discover":
         result = Self.identity
         result["_meta"] = [key + "serverInfo": result["serverInfo"] ?? nil]
-        result["supportedVersions"] = JSONValue(all)
-      case "tools/list", "tools/call": result = try await legacy(method, parameters)
-      default: throw Self.unknownMethod
-      }
-      if method != "tools/call" { (result["ttlMs"], result["cacheScope"]) = (0, "private") }
-      result["resultType"] = "complete"
-      return result
-    }
-
-    private func legacy(_ method: String, _ parameters: JSONValue) async throws(Failure) -> [String: JSONValue] {
-      switch method {
-      case "initialize":
+        result["supportedVersions"] = all
+      case "initialize" where !isStateless:
         guard let revision = parameters["protocolVersion"]?.string else {
           throw Failure(code: -32602, message: "initialize needs protocolVersion.")
         }
-        var result = Self.identity
+        result = Self.identity
         result["protocolVersion"] = JSONValue(Self.revisions.contains(revision) ? revision : Self.revisions[0])
-        return result
-      case "ping": return [:]
-      case "tools/list" where parameters["cursor"] == nil: return ["tools": JSONValue(tools.all.map(\.json))]
+      case "ping" where !isStateless: result = [:]
+      case "tools/list" where parameters["cursor"] == nil: result = ["tools": JSONValue(tools.all.map(\.json))]
       case "tools/list", "tools/call":
         guard let tool = tools.all.first(where: { JSONValue($0.name) == parameters["name"] }),
           let arguments = (parameters["arguments"] ?? [:]).object
@@ -116,9 +105,14 @@
           throw Failure(
             code: -32602, message: "This needs the name of a tool and an object of arguments, or no cursor.")
         }
-        return await tools.call(tool, arguments)
-      default: throw Self.unknownMethod
+        result = await tools.call(tool, arguments)
+      default: throw Failure(code: -32601, message: "There is no such method.")
       }
+      if isStateless {
+        if method != "tools/call" { (result["ttlMs"], result["cacheScope"]) = (0, "private") }
+        result["resultType"] = "complete"
+      }
+      return result
     }
 
     /// The name and the capabilities of this server.

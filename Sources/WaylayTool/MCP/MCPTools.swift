@@ -89,25 +89,24 @@
 
     /// The result of a tool; a failure is a result too, so that an agent can correct its call.
     func call(_ tool: MCPTool, _ arguments: [String: JSONValue]) async -> [String: JSONValue] {
-      if let wrong = arguments.keys.sorted().first(where: { !tool.arguments.contains($0) }) {
-        return Self.result("There is no argument \(wrong.debugDescription).", nil)
-      }
       if let missing = tool.required.first(where: { arguments[$0] == nil }) {
         return Self.result("The argument \(missing) is missing.", nil)
       }
       do {
         var members = arguments
         if tool.name == "compare" { (members["file"], members["limit"]) = (nil, 1000) }
-        if let stub = arguments["stub"] { members = ["stubs": [stub]] }
+        if let stub = members.removeValue(forKey: "stub") { members["stubs"] = [stub] }
         var traffic = try await door(tool.call, members)
         if let file = arguments["file"]?.string { traffic = try drifts(since: file, traffic) }
         for (texts, elements) in Self.limits.steps {
-          var (shown, isCut) = (traffic, false)
-          shown = Self.cut(traffic, texts, elements, &isCut)
-          guard shown.description.utf8.count <= Self.limits.bytes else { continue }
+          let shown = Self.cut(traffic, texts, elements)
+          let text = shown.description
+          guard text.utf8.count <= Self.limits.bytes else { continue }
           let rest = traffic["leftOut"].flatMap(\.int) ?? 0
-          let note = isCut ? "Texts are cut to \(texts) bytes, and lists to their last \(elements) elements. " : ""
-          return Self.result(note + (rest > 0 ? "\(rest) more match: narrow the query." : "This is all."), shown)
+          let note = rest > 0 ? "\(rest) more match: narrow the query." : "This is all."
+          let isWhole = text == traffic.description
+          let cuts = "Texts are cut to \(texts) bytes, and lists to their last \(elements) elements. "
+          return Self.result(isWhole ? note : cuts + note, shown)
         }
         return Self.result("The result has more than \(Self.limits.bytes) bytes.", nil)
       } catch {
@@ -125,18 +124,13 @@
       return ["drifts": JSONValue(drifts.map(\.description)), "leftOut": traffic["leftOut"] ?? 0]
     }
 
-    private static func cut(_ value: JSONValue, _ texts: Int, _ elements: Int, _ isCut: inout Bool) -> JSONValue {
+    private static func cut(_ value: JSONValue, _ texts: Int, _ elements: Int) -> JSONValue {
       switch value.kind {
-      case .string(let text) where text.utf8.count > texts:
-        isCut = true
-        return JSONValue(String(decoding: text.utf8.prefix(texts), as: UTF8.self))
-      case .array(let values):
-        isCut = isCut || values.count > elements
-        return JSONValue(.array(values.suffix(elements).map { cut($0, texts, elements, &isCut) }))
+      case .string(let text): JSONValue(String(decoding: text.utf8.prefix(texts), as: UTF8.self))
+      case .array(let values): JSONValue(.array(values.suffix(elements).map { cut($0, texts, elements) }))
       case .object(let members):
-        return JSONValue(
-          .object(members.map { JSONValue.Member(name: $0.name, value: cut($0.value, texts, elements, &isCut)) }))
-      default: return value
+        JSONValue(.object(members.map { JSONValue.Member(name: $0.name, value: cut($0.value, texts, elements)) }))
+      default: value
       }
     }
 

@@ -206,24 +206,18 @@ extension NetworkFault {
 extension NetworkFault {
   /// The fault with a ``description``; `nil` if there is none.
   package static func named(_ name: String) -> NetworkFault? {
-    let plain = [
-      offline, hostNotFound, nameLookupFailed, connectionRefused, connectTimedOut, timedOut, connectionReset,
-      emptyResponse, malformedResponse,
-    ]
-    if let fault = plain.first(where: { $0.description == name }) { return fault }
-    let parts = name.dropLast().split(separator: "(", maxSplits: 1)
-    guard name.hasSuffix(")"), parts.count == 2 else { return nil }
-    if parts[0] == "tls" { return .tls(OpenEnum(String(parts[1]))) }
-    guard parts[1].hasPrefix("afterBytes: "), let count = Int64(decimal: parts[1].dropFirst(12)) else { return nil }
+    if name.hasPrefix("tls("), name.hasSuffix(")") { return .tls(OpenEnum(String(name.dropFirst(4).dropLast()))) }
+    let digits = name.drop { $0 != " " }.dropFirst().prefix { $0 != ")" }
     // Int has 32 bits on watchOS.
-    let bytes = Int(clamping: count)
-    switch parts[0] {
-    case "connectionReset": return .connectionReset(afterBytes: bytes)
-    case "truncated": return .truncated(afterBytes: bytes)
-    case "malformedChunk": return .malformedChunk(afterBytes: bytes)
-    case "stalled": return .stalled(afterBytes: bytes)
-    default: return nil
-    }
+    let count = Int64(decimal: digits).map { Int(clamping: $0) }
+    let known = count.map { name.replacing(digits, with: "\($0)") } ?? name
+    let bytes = count ?? 0
+    let faults = [
+      offline, hostNotFound, nameLookupFailed, connectionRefused, connectTimedOut, timedOut, connectionReset,
+      emptyResponse, malformedResponse, connectionReset(afterBytes: bytes), truncated(afterBytes: bytes),
+      malformedChunk(afterBytes: bytes), stalled(afterBytes: bytes),
+    ]
+    return faults.first { $0.description == known }
   }
 }
 

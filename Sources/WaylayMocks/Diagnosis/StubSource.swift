@@ -26,7 +26,7 @@ extension Stub {
   /// The stub of ``source(for:showsSecrets:)`` in JSON.
   package static func json(for entry: HAR.Entry, showsSecrets: Bool = false) -> JSONValue? {
     guard 200...999 ~= entry.response.status, let facts = RequestFacts(entry.request) else { return nil }
-    return Redaction.$hidesNothing.withValue(showsSecrets) { StubSource.json(for: facts, entry.response) }
+    return Redaction.$hidesNothing.withValue(showsSecrets) { try? StubSource.stub(for: facts, entry.response).json() }
   }
 }
 
@@ -72,32 +72,27 @@ enum StubSource {
     return lines.joined(separator: "\n")
   }
 
-  /// The stub in JSON; a value of a secret name matches any.
-  static func json(for facts: RequestFacts, _ response: HAR.Response) -> JSONValue {
-    var members: [String: JSONValue] = ["method": JSONValue(facts.method), "url": JSONValue(pattern(facts.url))]
-    for field in facts.request.fields where !noise.contains(field.name.canonicalName) {
-      let isShown = Redaction.field(field.name.rawName, field.value) == field.value
-      let others = members["fields"]?.object ?? [:]
-      members["fields"] = others.merging([field.name.rawName: isShown ? JSONValue(field.value) : true]) { $1 }.jsonValue
+  /// The stub; a value of a secret name matches any.
+  static func stub(for facts: RequestFacts, _ response: HAR.Response) -> Stub {
+    let type = response.body.mediaType
+    var answer = MockResponse.data(response.body.data, type: type.isEmpty ? nil : type, status: response.status)
+    for field in response.headers
+    where field.name.isToken && !SwiftSource.wire.contains(field.name.lowercased()) && !Redaction.hides(field.name) {
+      answer = answer.addingField(field.name, field.value)
+    }
+    var conditions = facts.request.fields.filter { !noise.contains($0.name.canonicalName) }.map { field in
+      let (name, value) = (field.name.rawName, field.value)
+      return Redaction.field(name, value) == value ? RequestMatcher.field(name, value) : .field(name)
     }
     if let json = facts.json {
       let shown = Redaction.masked(json, by: nil)
-      members["body"] = shown == json ? ["json": json] : ["jsonSubset": shown]
+      conditions.append(.body(shown == json ? .json(json) : .jsonSubset(shown)))
     } else if !facts.body.isEmpty {
       let text = facts.text.flatMap { Redaction.scrubbed($0) == $0 && !facts.statesForm ? $0 : nil }
-      members["body"] = text.map { JSONValue(["text": $0]) } ?? "present"
+      conditions.append(.body(text.map { .text($0) } ?? .present))
     }
-    var answer: [String: JSONValue] = ["status": JSONValue(response.status)]
-    let (data, type) = (response.body.data, response.body.mediaType)
-    answer.merge(data.responseMembers) { $1 }
-    let kept = response.headers.filter { field in
-      field.name.isToken && !SwiftSource.wire.contains(field.name.lowercased()) && !Redaction.hides(field.name)
-    }
-    var fields = Dictionary(grouping: kept, by: \.name).mapValues { $0.map(\.value).jsonValue }
-    if !type.isEmpty { fields["Content-Type"] = JSONValue(type) }
-    answer["fields"] = fields.jsonValue
-    members["responses"] = [answer.jsonValue]
-    return members.jsonValue
+    let pattern = RequestPattern(.named(facts.method), URLPattern(Self.pattern(facts.url)))
+    return Stub(pattern, responses: [answer], at: MockSourceLocation(place: "an archive")).where(conditions)
   }
 
   /// A URL pattern that matches this URL; values of secrets match anything.

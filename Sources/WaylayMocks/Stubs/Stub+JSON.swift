@@ -167,11 +167,12 @@ extension MockResponse {
     guard kinds.count < 2 else {
       throw JSONRefusal("badStub", "A response has one of these members only: \(kinds.joined(separator: ", ")).")
     }
-    var response: MockResponse = .status(try members.take("status") { $0.int } ?? 200)
-    if let value = try members.take("json", { $0 }) { response = .json(value).status(response) }
-    if let text = try members.take("text", { $0.string }) { response = .data(Data(text.utf8)).status(response) }
+    let status = try members.take("status") { $0.int } ?? 200
+    var response = MockResponse.status(status)
+    if let value = try members.take("json", { $0 }) { response = .json(value, status: status) }
+    if let text = try members.take("text", { $0.string }) { response = .data(Data(text.utf8), status: status) }
     if let data = try members.take("base64", { $0.string.flatMap { Data(base64Encoded: $0) } }) {
-      response = .data(data).status(response)
+      response = .data(data, status: status)
     }
     for field in try members.take("fields", { $0.members }) ?? [] {
       let values = field.value.array ?? [field.value]
@@ -193,11 +194,6 @@ extension MockResponse {
     self = response
   }
 
-  private func status(_ other: MockResponse) -> MockResponse {
-    guard case .message(let message) = other.content else { return self }
-    return other.defect.map { defect in with { $0.note(defect) } } ?? status(message.status)
-  }
-
   /// Returns `nil` for a response that cannot be sent to another process.
   fileprivate func json() throws(MockError) -> JSONValue? {
     guard edits.isEmpty, credentials == nil, !servesRanges, !timing.pacesBody else { return nil }
@@ -206,7 +202,12 @@ extension MockResponse {
     case .message(let message):
       guard let data = try message.data() else { return nil }
       members["status"] = message.status.code.jsonValue
-      members.merge(data.responseMembers) { $1 }
+      let text = String(decoding: data, as: UTF8.self)
+      if Data(text.utf8) != data {
+        members["base64"] = JSONValue(data.base64EncodedString())
+      } else if !data.isEmpty {
+        members["text"] = JSONValue(text)
+      }
       let fields = Dictionary(grouping: message.fields) { $0.name.canonicalName }.values
         .map { ($0[0].name.rawName, $0.map(\.value)) }
       if !fields.isEmpty { members["fields"] = Dictionary(uniqueKeysWithValues: fields).jsonValue }
@@ -219,15 +220,6 @@ extension MockResponse {
     }
     members["delay"] = timing.firstByte.map { JSONValue($0.inSeconds) }
     return members.jsonValue
-  }
-}
-
-extension Data {
-  /// The bytes as a member of a response.
-  var responseMembers: [String: JSONValue] {
-    guard !isEmpty else { return [:] }
-    let text = String(decoding: self, as: UTF8.self)
-    return Data(text.utf8) == self ? ["text": JSONValue(text)] : ["base64": JSONValue(base64EncodedString())]
   }
 }
 
@@ -250,6 +242,7 @@ extension NetworkProfile {
     if json.string == threeG.description { return .threeG }
     var members = try JSONMembers(json, refusing: "badConditions")
     let profile = NetworkProfile(
+      try members.take("name") { $0.string } ?? "custom",
       latency: .ofSeconds(try members.take("latency") { $0.double } ?? 0),
       downstream: try members.take("downstream") { $0.double } ?? 125_000_000,
       upstream: try members.take("upstream") { $0.double }, loss: try members.take("loss") { $0.double } ?? 0)
@@ -258,6 +251,9 @@ extension NetworkProfile {
   }
 
   package var json: JSONValue {
-    ["latency": latency.inSeconds, "downstream": downstream, "upstream": upstream, "loss": loss].jsonValue
+    let members: JSONLiteral = [
+      "name": description, "latency": latency.inSeconds, "downstream": downstream, "upstream": upstream, "loss": loss,
+    ]
+    return members.jsonValue
   }
 }

@@ -19,7 +19,7 @@
     let token: String
     let authorities: Set<String>
 
-    init(token: String = Self.newToken(), port: UInt16) {
+    init(token: String, port: UInt16) {
       self.token = token
       authorities = ["127.0.0.1:\(port)", "localhost:\(port)"]
     }
@@ -29,7 +29,7 @@
     func check(_ request: Request) -> String? {
       // The token first: without it, the rest of the request is ignored.
       let path = request.path.utf8
-      guard path.first == UInt8(ascii: "/"), Self.isSame(path.dropFirst().prefix(token.utf8.count), token.utf8)
+      guard path.first == UInt8(ascii: "/"), path.dropFirst().prefix(token.utf8.count).isSame(as: token.utf8)
       else { return nil }
       let rest = String(Substring(path.dropFirst(1 + token.utf8.count)))
       guard rest.isEmpty || rest.hasPrefix("/") else { return nil }
@@ -46,14 +46,5 @@
       if request.method != "GET", request.field("x-waylay") != "1" { return nil }
       return rest
     }
-
-    /// Compares texts of one length in constant time.
-    static func isSame(_ one: some Collection<UInt8>, _ other: some Collection<UInt8>) -> Bool {
-      guard one.count == other.count else { return false }
-      return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
-    /// 128 bits of the system's random numbers.
-    static func newToken() -> String { (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal }
   }
 #endif

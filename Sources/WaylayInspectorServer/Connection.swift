@@ -20,6 +20,8 @@
     private var isListening = false
     private var hasInputClosed = false
     private var late: Scheduled<Void>?
+    /// Looks whether a client that has ended its output is still there.
+    private var watch: RepeatedTask?
 
     init(_ access: AccessCheck?, _ connections: Connections, _ handle: @escaping Listener.Handler) {
       self.access = access
@@ -35,6 +37,7 @@
 
     func channelInactive(context: ChannelHandlerContext) {
       late?.cancel()
+      watch?.cancel()
       connections.closed(context.channel)
     }
 
@@ -63,13 +66,19 @@
       guard length <= limits.body, limits.takesBodies || !head.headers.contains(name: "transfer-encoding") else {
         return refuse(context, .payloadTooLarge, "The body is too large, or not accepted.")
       }
-      if limits.takesBodies { pending = request } else { begin(request, context) }
+      guard limits.takesBodies else { return begin(request, context) }
+      pending = request
+      // A program of this user may take its time.
+      if access == nil { late?.cancel() }
+      if head.version != .http1_0, head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
+        context.channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"), promise: nil)
+      }
     }
 
     private func begin(_ request: ServerRequest, _ context: ChannelHandlerContext) {
       late?.cancel()
       state = .responding
-      isListening = request.path == connections.limits.stream
+      isListening = access != nil && request.path == RequestHandler.events
       let responder = Responder(channel: context.channel, limits: connections.limits)
       let hasBegun = connections.begin(context.channel) { [handle] in
         await handle(request, responder)
@@ -80,10 +89,6 @@
 
     /// The request, if the token, the host and the peer's user are right.
     private func allowed(_ head: HTTPRequestHead, _ channel: any Channel) -> ServerRequest? {
-      guard let peer = channel.remoteAddress, let own = channel.localAddress else { return nil }
-      guard let access else {
-        return PeerOwner.isThisUser(peer, own: own) ? ServerRequest(head: head, path: head.uri, token: "") : nil
-      }
       let path = head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }
       let facts = AccessCheck.Request(
         method: head.method.rawValue, path: String(Substring(path)),
@@ -91,8 +96,9 @@
           let values = head.headers[name]
           return values.isEmpty ? nil : values.joined(separator: ", ")
         })
-      guard let rest = access.check(facts), PeerOwner.isThisUser(peer, own: own) else { return nil }
-      return ServerRequest(head: head, path: rest, token: access.token)
+      let rest = access == nil ? head.uri : access?.check(facts)
+      guard let rest, PeerOwner.isThisUser(channel) else { return nil }
+      return ServerRequest(head: head, path: rest)
     }
 
     private func refuse(_ context: ChannelHandlerContext, _ status: HTTPResponseStatus, _ text: String) {
@@ -109,9 +115,14 @@
       case .outputClosed?: state = .closing
       default: return
       }
+      guard hasInputClosed else { return }
       // After its input has ended, a client without a request will never send one, and a listening page has
-      // disconnected.
-      if hasInputClosed, state != .responding || isListening { context.close(promise: nil) }
+      // disconnected. Any other may wait for its response, as long as a process has its socket.
+      let channel = context.channel
+      guard state == .responding, !isListening else { return context.close(promise: nil) }
+      watch = context.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .seconds(1)) { _ in
+        if !PeerOwner.isThisUser(channel) { channel.close(promise: nil) }
+      }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -127,22 +138,19 @@
 
   /// A response that ends with the connection.
   package struct Response {
-    var status: HTTPResponseStatus
-    var type: String
+    var status = HTTPResponseStatus.ok
+    var type = "text/plain; charset=utf-8"
     /// Fields in addition to those of every response.
-    var fields: [(String, String)]
+    package var fields: [(String, String)] = []
     /// `nil` for a streamed body.
     var body: ByteBuffer?
 
-    package init(
-      status: HTTPResponseStatus = .ok, type: String = "text/plain; charset=utf-8", fields: [(String, String)] = [],
-      body: ByteBuffer? = nil
-    ) {
-      (self.status, self.type, self.fields, self.body) = (status, type, fields, body)
+    package static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
+      Response(status: status, body: ByteBuffer(string: text))
     }
 
-    static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
-      Response(status: status, body: ByteBuffer(string: text))
+    package static func json(_ status: HTTPResponseStatus, _ text: String) -> Response {
+      Response(status: status, type: "application/json", body: ByteBuffer(string: text))
     }
 
     /// The head and the body, if present: no caching, no sniffing, no framing, no referrer.
@@ -163,7 +171,7 @@
 
   /// Sends the response to a request.
   package struct Responder: Sendable {
-    package let channel: any Channel
+    let channel: any Channel
     let limits: ConnectionLimits
 
     /// Sends bytes; returns once the system has accepted them. Waits for a slow client, within a limit.

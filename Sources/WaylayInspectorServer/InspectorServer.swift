@@ -1,7 +1,6 @@
 #if InspectorServer
   public import Foundation
   public import Logging
-  import NIOCore
   import WaylayCore
   public import WaylayInspector
 
@@ -129,25 +128,11 @@
 
     private func listen() async throws -> Running {
       let handler = RequestHandler(inspector: inspector, session: session, listeners: options.maximumListeners)
-      let token = AccessCheck.newToken()
-      var limits = limits
-      limits.stream = RequestHandler.events
-      let listener: Listener
-      do {
-        listener = try await Listener(port: options.port, token: token, limits: limits) {
-          await handler.respond(to: $0, by: $1)
-        }
-      } catch {
-        let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.localizedDescription
-        let reason =
-          "The Inspector's server cannot listen on port \(options.port) of the loopback address: \(cause)"
-        throw WaylayError(.cannotListen, reason, underlying: error)
+      let token = String.random(bytes: 16)
+      let listener = try await Listener(port: options.port, token: token, limits: limits) {
+        await handler.respond(to: $0, by: $1)
       }
-      let task = Task { await listener.run() }
-      guard let url = URL(string: "http://127.0.0.1:\(listener.port)/\(token)/") else {
-        preconditionFailure("a port and hexadecimal digits make a URL")
-      }
-      return Running(url: url, task: task)
+      return Running(url: listener.url("\(token)/"), task: Task { await listener.run() })
     }
   }
 #else

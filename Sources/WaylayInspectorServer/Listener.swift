@@ -1,4 +1,5 @@
 #if InspectorServer
+  package import Foundation
   package import NIOCore
   package import NIOHTTP1
   import NIOPosix
@@ -13,12 +14,10 @@
     package var body = 64 << 10
     /// Whether a request is handled with its body, once that has arrived.
     package var takesBodies = false
-    /// The path of the response that has no end: a client that ends its input there has disconnected.
-    var stream: String?
     /// The maximum number of connections without a verified token; beyond it, the oldest is closed.
-    var strangers = 64
+    package var strangers = 64
     /// The maximum number of concurrent requests with the token.
-    var requests = 512
+    package var requests = 512
     /// The time limits for a head, for a stalled write, and for closing.
     var headTime = TimeAmount.seconds(10)
     var stallTime = TimeAmount.seconds(30)
@@ -32,7 +31,6 @@
     /// Responds to a request. The connection is closed when the handler returns.
     package typealias Handler = @Sendable (ServerRequest, Responder) async -> Void
 
-    package let port: Int
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
     private let connections: Connections
@@ -40,6 +38,7 @@
     /// Starts listening.
     ///
     /// - Parameter token: The required beginning of paths; `nil` to accept any request of this user.
+    /// - Throws: `WaylayError.cannotListen`.
     package init(port: UInt16, token: String?, limits: ConnectionLimits, handle: @escaping Handler) async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let connections = Connections(limits)
@@ -63,10 +62,19 @@
           .bind(to: SocketAddress(ipAddress: "127.0.0.1", port: Int(port))).get()
       } catch {
         try? await group.shutdownGracefully()
-        throw error
+        let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.localizedDescription
+        throw WaylayError(
+          .cannotListen, "No server can listen on port \(port) of the loopback address: \(cause)", underlying: error)
       }
       (self.group, self.connections) = (group, connections)
-      self.port = channel.localAddress?.port ?? 0
+    }
+
+    /// The URL of a path.
+    package func url(_ path: String = "") -> URL {
+      guard let url = URL(string: "http://127.0.0.1:\(channel.localAddress?.port ?? 0)/\(path)") else {
+        preconditionFailure("a port and hexadecimal digits make a URL")
+      }
+      return url
     }
 
     /// Serves until the task is cancelled. Then open requests get a moment to end, and all threads, descriptors and
@@ -99,7 +107,6 @@
     package let head: HTTPRequestHead
     /// The path after the token.
     package let path: String
-    let token: String
     /// Empty unless the listener takes bodies.
     package var body = ByteBuffer()
 

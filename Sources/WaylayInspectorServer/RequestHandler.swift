@@ -35,7 +35,7 @@
       switch (request.method, request.path) {
       case (.GET, ""):
         var response = Response.text(.permanentRedirect, "")
-        response.fields = [("Location", "/\(request.token)/")]
+        response.fields = [("Location", "\(request.head.uri.prefix { $0 != "?" })/")]
         return response
       case (.GET, "/"): return page
       case (.DELETE, "/entries"):

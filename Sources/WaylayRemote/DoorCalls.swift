@@ -17,6 +17,10 @@
     }
 
     private static let mostStubs = 10_000
+    /// What each call that changes something needs.
+    private static let changes: [String: RemoteDoor.Permissions] = [
+      "addStubs": .stubs, "removeStubs": .stubs, "setConditions": .conditions,
+    ]
 
     private let inspector: Inspector
     private let mocks: MockInterceptor?
@@ -49,13 +53,7 @@
       guard let json = try? JSONValue(reading: text.utf8) else { throw JSONRefusal("badMessage", "This is not JSON.") }
       var members = try JSONMembers(json, refusing: "badMessage")
       let call = try members.take("call") { $0.string } ?? ""
-      let needed: RemoteDoor.Permissions =
-        switch call {
-        case "addStubs", "removeStubs": .stubs
-        case "setConditions": .conditions
-        default: .reading
-        }
-      guard permissions.contains(needed) else {
+      guard permissions.contains(Self.changes[call] ?? .reading) else {
         throw JSONRefusal("notAllowed", "RemoteDoor.open of the app does not allow this call.")
       }
       let reply = try perform(call, &members)

@@ -5,68 +5,73 @@
   import WaylayCore
   import WaylayHAR
   import WaylayInspectorServer
-  import WaylayMocks
   import WaylayRemoteControl
 
   /// Admits callers that know the invitation's secret (`Internals/RemoteDoor.md`).
   final class DoorHandler: Sendable {
     private let invitation: RemoteInvitation
     private let calls: DoorCalls
-    /// The nonces that callers got and have not used, the oldest first.
-    private let nonces = Locked<[String]>([])
-    private static let mostNonces = 4_096
-    /// Work on a large response delays only the door, not the app.
+    /// Tells the nonces of this door from those of another with the same invitation.
+    private let key = String.random(bytes: 16)
+    /// The nonces that had a call, with their times, until they expire.
+    private let used = Locked<[String: UInt64]>([:])
+    private static let lifetime = 60 as UInt64
+    /// Work on a large response delays further calls, not the app.
     private let queue = DispatchQueue(label: "waylay.door")
 
     init(_ invitation: RemoteInvitation, _ calls: DoorCalls) {
       (self.invitation, self.calls) = (invitation, calls)
     }
 
-    func respond(to request: ServerRequest, by responder: Responder) async {
-      let port = responder.channel.localAddress?.port ?? 0
-      let response = await withCheckedContinuation { continuation in
-        queue.async { continuation.resume(returning: self.response(to: request, port: port)) }
-      }
-      // A send error is ignored: the caller has disconnected.
-      try? await responder.send(response.bytes)
-    }
-
-    private func response(to request: ServerRequest, port: Int) -> Response {
-      let body = String(buffer: request.body)
+    func response(to request: ServerRequest, at port: Int) async -> Response {
+      let (body, fields) = (String(buffer: request.body), request.head.headers)
       switch (request.head.method, request.path) {
       case (.POST, "/hello") where body.utf8.count == 32:
-        let nonce = RemoteInvitation.random(16)
-        nonces.withLock { $0 = $0.suffix(Self.mostNonces - 1) + [nonce] }
+        let nonce = nonce(Self.now, .random(bytes: 16))
         let proof = invitation.proof("door", "\(port)", body, nonce)
-        return response(.ok, "{\"version\":1,\"nonce\":\"\(nonce)\",\"proof\":\"\(proof)\"}")
+        return .json(.ok, "{\"version\":1,\"nonce\":\"\(nonce)\",\"proof\":\"\(proof)\"}")
       case (.POST, "/call"):
-        let nonce = request.head.headers.first(name: "X-Waylay-Nonce") ?? ""
-        let proof = request.head.headers.first(name: "X-Waylay-Proof") ?? ""
-        let isOpen = nonces.withLock { nonces in
-          let place = nonces.firstIndex(of: nonce)
-          if let place { nonces.remove(at: place) }
-          return place != nil
+        let (nonce, proof) = (fields["X-Waylay-Nonce"].first ?? "", fields["X-Waylay-Proof"].first ?? "")
+        guard proof.utf8.isSame(as: invitation.proof("call", nonce, body).utf8), takes(nonce) else { break }
+        return await withCheckedContinuation { continuation in
+          queue.async { continuation.resume(returning: self.reply(to: body, nonce)) }
         }
-        guard isOpen, RemoteInvitation.isSame(proof, invitation.proof("call", nonce, body)) else { return refusal }
-        do throws(JSONRefusal) { return reply(.ok, try calls.perform(body), nonce) } catch {
-          let members: JSONValue = ["error": ["code": .init(error.code), "message": .init(error.message)]]
-          return reply(.badRequest, members.description, nonce)
-        }
-      default: return refusal
+      default: break
       }
+      // The same for every reason.
+      return .text(.forbidden, "Access is denied.")
     }
 
-    /// The refusal, which does not reveal the reason.
-    private var refusal: Response { Response(status: .forbidden, body: ByteBuffer(string: "Access is denied.")) }
-
-    private func reply(_ status: HTTPResponseStatus, _ json: String, _ nonce: String) -> Response {
-      response(status, json, [("X-Waylay-Proof", invitation.proof("reply", nonce, "\(status.code)", json))])
+    private func reply(to message: String, _ nonce: String) -> Response {
+      var (status, json) = (HTTPResponseStatus.ok, "")
+      do throws(JSONRefusal) { json = try calls.perform(message) } catch {
+        let members: JSONValue = ["error": ["code": .init(error.code), "message": .init(error.message)]]
+        (status, json) = (.badRequest, members.description)
+      }
+      var response = Response.json(status, json)
+      response.fields = [("X-Waylay-Proof", invitation.proof("reply", nonce, "\(status.code)", json))]
+      return response
     }
 
-    private func response(
-      _ status: HTTPResponseStatus, _ json: String, _ fields: [(String, String)] = []
-    ) -> Response {
-      Response(status: status, type: "application/json", fields: fields, body: ByteBuffer(string: json))
+    // MARK: Nonces
+
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds / 1_000_000_000 }
+
+    /// A nonce has its time and a proof, so that none is kept before its caller has proved itself.
+    private func nonce(_ time: UInt64, _ digits: String) -> String {
+      "\(time)-\(digits)-\(invitation.proof("nonce", key, "\(time)", digits))"
+    }
+
+    /// Whether a nonce is of this door, is not too old, and has had no call.
+    private func takes(_ nonce: String) -> Bool {
+      let (parts, now) = (nonce.split(separator: "-"), Self.now)
+      guard parts.count == 3, let time = UInt64(parts[0]), time <= now, now - time < Self.lifetime,
+        nonce == self.nonce(time, String(parts[1]))
+      else { return false }
+      return used.withLock { used in
+        used = used.filter { now - $0.value < Self.lifetime }
+        return used.updateValue(time, forKey: nonce) == nil
+      }
     }
   }
 #endif

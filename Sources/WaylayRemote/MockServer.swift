@@ -20,6 +20,8 @@
   /// The stubs are those of a `MockInterceptor`, with its responses, faults, reports and issues, which are reported at
   /// the end. The URL of a request has the `Host` that the client sent. A failure is a connection that ends without a
   /// response, or within its body; a response for an unmatched request has the status 501 and the report as its body.
+  /// On Linux a client that has closed its socket ends its request; on other systems one that waits for its response
+  /// looks the same. The end waits for closures of stubs: one has to heed its cancellation.
   ///
   /// - Parameters:
   ///   - options: The response to unmatched requests, the clock of delays, and other settings of the mock.
@@ -29,7 +31,7 @@
   ///   - column: The caller's column.
   ///   - stubs: The stubs; later ones take precedence.
   ///   - body: Uses the server, whose URL it receives.
-  /// - Throws: The errors of `body`; system errors; `WaylayError.cannotListen` in a release build, which has no server.
+  /// - Throws: The errors of `body`; `WaylayError.cannotListen`, also in a release build, which has no server.
   public func withMockServer<Value>(
     _ options: MockInterceptor.Options = MockInterceptor.Options(unmatched: .status(501)),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -38,79 +40,72 @@
     #if DEBUG
       let mock = try MockInterceptor(
         options, fileID: fileID, filePath: filePath, line: line, column: column, stubs)
-      let server = try await MockServer(mock, bodyLimit: options.bodyLimit)
-      let result: Result<Value, any Error>
-      do { result = .success(try await body(server.url)) } catch { result = .failure(error) }
-      await server.stop()
-      mock.reportIssues()
-      return try result.get()
+      defer { mock.reportIssues() }
+      return try await mock.serve(bodyLimit: options.bodyLimit, body)
     #else
       throw WaylayError(.cannotListen, "A release build has no server of mocks.")
     #endif
   }
 
   #if DEBUG
-    /// A server that answers with a mock, until it is stopped.
-    struct MockServer {
-      let url: URL
-      private let task: Task<Void, Never>
-
-      init(_ mock: MockInterceptor, bodyLimit: Int) async throws {
+    extension MockInterceptor {
+      /// Serves the stubs on the loopback address while `body` runs.
+      func serve<Value>(bodyLimit: Int, _ body: (URL) async throws -> Value) async throws -> Value {
         var limits = ConnectionLimits()
-        (limits.body, limits.takesBodies) = (bodyLimit, true)
-        let listener = try await Listener(port: 0, token: nil, limits: limits) { await $0.answer(by: mock, $1) }
-        guard let url = URL(string: "http://127.0.0.1:\(listener.port)/") else {
-          preconditionFailure("a port makes a URL")
+        (limits.body, limits.takesBodies, limits.strangers, limits.requests) = (bodyLimit, true, .max, .max)
+        // One load for all requests: with credentials, the next one continues the use of the stub that asked for them.
+        let load = InterceptedRequest(.get, "http://127.0.0.1")
+        // Closures of stubs run with the task-local values of the test.
+        let context = TaskContext()
+        context.begin()
+        defer { context.end() }
+        let listener = try await Listener(port: 0, token: nil, limits: limits) { request, responder in
+          try? await context.run { try await request.answer(as: load, by: self, responder) }
         }
-        self.url = url
-        task = Task { await listener.run() }
-      }
-
-      func stop() async {
-        task.cancel()
-        await task.value
+        async let _: Void = listener.run()
+        return try await body(listener.url())
       }
     }
 
     extension ServerRequest {
-      /// Answers with a mock. Without a response, or when its body fails, the connection ends early.
-      fileprivate func answer(by mock: MockInterceptor, _ responder: Responder) async {
+      /// Answers with a mock. Without a response, or when its body fails, the connection ends early, and the mock's
+      /// issues have the cause.
+      fileprivate func answer(
+        as load: InterceptedRequest, by mock: MockInterceptor, _ responder: Responder
+      ) async throws {
         let authority = head.headers.first(name: "host") ?? "127.0.0.1"
         guard let url = URL(string: head.uri.hasPrefix("/") ? "http://\(authority)\(head.uri)" : head.uri),
           let method = HTTPRequest.Method(head.method.rawValue)
         else { return mock.note("A request to a mock's server has an invalid method or URL.") }
-        var fields = HTTPFields()
+        var request = load
+        (request.method, request.url, request.body) = (method, url, .data(Data(body.readableBytesView)))
         for (name, value) in head.headers {
-          if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+          if let name = HTTPField.Name(name) { request.fields.append(HTTPField(name: name, value: value)) }
         }
-        let request = InterceptedRequest(method, url, fields: fields, body: .data(Data(body.readableBytesView)))
         let end = InterceptorChain.Next { request in
           let error = WaylayError(
             .transportIncapable, "A mock's server cannot pass a request through to the network.", url: request.url)
           mock.note("\(request.method.rawValue) \(request.url.path): \(error.message)")
           throw error
         }
-        do {
-          let response = try await mock.startLoading(request, next: end)
-          let isBare = method == .head || [204, 304].contains(response.status.code)
-          // The end of the connection is the end of a body for HTTP/1.0.
-          let isChunked = !isBare && response.fields[.contentLength] == nil && head.version != .http1_0
-          var lines = ["HTTP/1.1 \(response.status.code) \(response.status.reasonPhrase)", "Connection: close"]
-          let ownFields = ["transfer-encoding", "connection", "keep-alive"]
-          lines += response.fields.filter { !ownFields.contains($0.name.canonicalName) }
-            .map { "\($0.name.rawName): \($0.value)" }
-          if isChunked { lines.append("Transfer-Encoding: chunked") }
-          try await responder.send(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
-          for try await chunk in response.body where !chunk.isEmpty && !isBare {
-            let size = isChunked ? String(chunk.count, radix: 16) + "\r\n" : ""
-            try await responder.send(ByteBuffer(string: size))
-            try await responder.send(ByteBuffer(bytes: chunk))
-            if isChunked { try await responder.send(ByteBuffer(string: "\r\n")) }
-          }
-          if isChunked { try await responder.send(ByteBuffer(string: "0\r\n\r\n")) }
-        } catch {
-          // The client sees the failure as an early end; the mock's issues have its cause.
+        let response = try await mock.startLoading(request, next: end)
+        // The end of the connection is the end of a body for HTTP/1.0.
+        let isChunked =
+          response.fields[.contentLength] == nil && head.version != .http1_0
+          && method != .head && ![204, 304].contains(response.status.code)
+        var lines = ["HTTP/1.1 \(response.status.code) \(response.status.reasonPhrase)", "Connection: close"]
+        let ownFields = ["transfer-encoding", "connection", "keep-alive"]
+        lines += response.fields.filter { !ownFields.contains($0.name.canonicalName) }
+          .map { "\($0.name.rawName): \($0.value)" }
+        if isChunked { lines.append("Transfer-Encoding: chunked") }
+        try await responder.send(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
+        for try await chunk in response.body where !chunk.isEmpty {
+          var bytes = ByteBuffer(string: isChunked ? String(chunk.count, radix: 16) + "\r\n" : "")
+          bytes.writeBytes(chunk)
+          bytes.writeString(isChunked ? "\r\n" : "")
+          try await responder.send(bytes)
         }
+        if isChunked { try await responder.send(ByteBuffer(string: "0\r\n\r\n")) }
       }
     }
   #endif

@@ -44,6 +44,16 @@
 
     private let task: Task<Void, Never>
 
+    private static let environment = Locked(false)
+
+    /// The invitation, for one of several calls at once.
+    private static func takeInvitation() -> String? {
+      environment.withLock { _ in
+        defer { unsetenv(RemoteInvitation.variable) }
+        return ProcessInfo.processInfo.environment[RemoteInvitation.variable]
+      }
+    }
+
     private init(_ task: Task<Void, Never>) { self.task = task }
 
     deinit { task.cancel() }
@@ -51,7 +61,7 @@
     /// Opens the door if the parent process invited the app.
     ///
     /// The stubs and conditions of the invitation are in force when the call returns. The variable is removed from the
-    /// environment, so that no child process inherits it.
+    /// environment, also by a release build, so that no child process inherits it.
     ///
     /// - Parameters:
     ///   - inspector: The traffic to show.
@@ -67,10 +77,10 @@
       allowing permissions: Permissions = [.reading, .stubs, .conditions]
     ) async throws -> RemoteDoor? {
       #if DEBUG
-        guard let text = ProcessInfo.processInfo.environment[RemoteInvitation.variable] else { return nil }
-        unsetenv(RemoteInvitation.variable)
+        guard let text = takeInvitation() else { return nil }
         return try await open(RemoteInvitation(parsing: text), DoorCalls(inspector, mocks, conditions, permissions))
       #else
+        _ = takeInvitation()
         return nil
       #endif
     }
@@ -86,14 +96,11 @@
         for port in invitation.ports {
           do {
             let listener = try await Listener(port: UInt16(port), token: "door", limits: limits) {
-              await handler.respond(to: $0, by: $1)
+              // A send error is ignored: the caller has disconnected.
+              try? await $1.send(await handler.response(to: $0, at: port).bytes)
             }
             return RemoteDoor(Task { await listener.run() })
-          } catch {
-            guard let error = error as? IOError, error.errnoCode == EADDRINUSE else {
-              throw WaylayError(.cannotListen, "The door cannot listen on port \(port): \(error)", underlying: error)
-            }
-          }
+          } catch let error as WaylayError where (error.underlying as? IOError)?.errnoCode == EADDRINUSE {}
         }
         throw WaylayError(.cannotListen, "All \(invitation.ports.count) ports of the invitation are taken.")
       }

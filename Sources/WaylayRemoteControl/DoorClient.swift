@@ -20,10 +20,14 @@ package final class DoorClient: Sendable {
   package let invitation: RemoteInvitation
   private let registry: InterceptorRegistry
   private let launchTime: Duration
-  /// The port of the door, once it has proved itself.
-  private let known = Locked<Int?>(nil)
-  /// A port that has refused the greeting; it may be that of a door.
-  private let refusing = Locked<Int?>(nil)
+  private let state = Locked(State())
+
+  private struct State {
+    /// The port of the door, once it has proved itself.
+    var known: Int?
+    /// A port that has refused the greeting; it may be that of a door.
+    var refusing: Int?
+  }
 
   /// - Parameters:
   ///   - invitation: The invitation that the app has.
@@ -39,7 +43,10 @@ package final class DoorClient: Sendable {
   }
 
   /// Whether the door has proved itself.
-  package var hasMet: Bool { known.withLock { $0 != nil } }
+  package var hasMet: Bool { state.withLock { $0.known != nil } }
+
+  /// Waits for the door of an app that is launched again as for the first.
+  package func forget() { state.withLock { $0 = State() } }
 
   deinit { registry.invalidate() }
 
@@ -58,11 +65,19 @@ package final class DoorClient: Sendable {
     }
     let (port, nonce) = try await greet()
     let fields = ["X-Waylay-Nonce": nonce, "X-Waylay-Proof": invitation.proof("call", nonce, message)]
-    guard let (status, proof, body) = try await send("call", message, fields, to: port, timeout: 30) else {
-      throw silence(port)
+    let reply = try await withThrowingTaskGroup(of: Reply?.self) { group in
+      group.addTask { try await self.send("call", message, fields, to: port) }
+      // A call may take its time, as long as the app lives.
+      group.addTask {
+        repeat { try await Task.sleep(for: .seconds(1)) } while try await self.hello(port) != nil
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
     }
+    guard let (status, proof, body) = reply else { throw silence(port) }
     let expected = invitation.proof("reply", nonce, "\(status)", String(decoding: body, as: UTF8.self))
-    guard RemoteInvitation.isSame(proof ?? "", expected), let json = try? JSONValue(reading: body) else {
+    guard proof.utf8.isSame(as: expected.utf8), let json = try? JSONValue(reading: body) else {
       throw WaylayError(
         .noRemoteDoor,
         "Port \(port) gave a response without proof, \(status): another program has it, or the app has too many requests."
@@ -76,59 +91,61 @@ package final class DoorClient: Sendable {
 
   /// Finds and verifies the door; returns its port and a nonce for one call.
   private func greet() async throws -> (port: Int, nonce: String) {
-    let last = known.withLock { $0 }
-    if let last, let nonce = try await greet(last) { return (last, nonce) }
-    // An app that was launched again may have another port.
-    let patience = last == nil ? launchTime : .seconds(1)
-    let found = try await ContinuousClock().value(within: patience) { try await self.search() }
+    let last = state.withLock { $0.known }
+    let found = try await ContinuousClock().value(within: last == nil ? launchTime : .seconds(2)) {
+      try await self.search(last)
+    }
     guard let found else { throw silence(last) }
-    known.withLock { $0 = found.port }
+    state.withLock { $0.known = found.port }
     return found
   }
 
-  /// Tries the ports until one is the door's.
-  private func search() async throws -> (port: Int, nonce: String) {
+  /// Tries the last port, and then all of them, until one is the door's: an app that was launched again may have
+  /// another.
+  private func search(_ last: Int?) async throws -> (port: Int, nonce: String) {
+    var ports = last.map { [$0] } ?? invitation.ports
     while true {
       let found = try await withThrowingTaskGroup(of: (Int, String)?.self) { group in
-        for port in invitation.ports { group.addTask { try await self.greet(port).map { (port, $0) } } }
+        for port in ports { group.addTask { try await self.hello(port).map { (port, $0) } } }
         defer { group.cancelAll() }
         return try await group.first { $0 != nil } ?? nil
       }
       if let found { return found }
-      try await ContinuousClock().sleep(for: .milliseconds(20))
+      ports = invitation.ports
+      try await Task.sleep(for: .milliseconds(20))
     }
   }
 
   /// The nonce of the door at a port; `nil` if no server responds there, or one that is not the door.
-  private func greet(_ port: Int) async throws -> String? {
-    // Limit the total time: another server may send a byte now and then, so that it is never idle.
-    try await ContinuousClock().value(within: .seconds(2)) { try await self.hello(port) } ?? nil
-  }
-
   private func hello(_ port: Int) async throws -> String? {
-    let own = RemoteInvitation.random(16)
-    let response = try await send("hello", own, [:], to: port, timeout: 1, limit: 4 << 10)
-    if response?.status == 403 { refusing.withLock { $0 = port } }
-    guard let body = response?.body, let json = try? JSONValue(reading: body), json["version"]?.int == 1,
-      let nonce = json["nonce"]?.string,
-      RemoteInvitation.isSame(json["proof"]?.string ?? "", invitation.proof("door", "\(port)", own, nonce))
+    let own = String.random(bytes: 16)
+    // Limit the total time: another server may send a byte now and then, so that it is never idle.
+    let reply = try await ContinuousClock().value(within: .seconds(2)) {
+      try await self.send("hello", own, to: port, limit: 4 << 10)
+    }
+    guard let (status, _, body) = reply ?? nil else { return nil }
+    if status == 403 { state.withLock { $0.refusing = port } }
+    guard let json = try? JSONValue(reading: body), json["version"]?.int == 1, let nonce = json["nonce"]?.string,
+      let proof = json["proof"]?.string,
+      proof.utf8.isSame(as: invitation.proof("door", "\(port)", own, nonce).utf8)
     else { return nil }
     return nonce
   }
 
-  /// The status, the proof and the body of a response; `nil` if none comes.
+  private typealias Reply = (status: Int, proof: String, body: Data)
+
+  /// The response to a request; `nil` if none comes.
   private func send(
-    _ path: String, _ body: String, _ fields: [String: String], to port: Int, timeout: TimeInterval,
-    limit: Int = 17 << 20
-  ) async throws -> (status: Int, proof: String?, body: Data)? {
+    _ path: String, _ body: String, _ fields: [String: String] = [:], to port: Int, limit: Int = 17 << 20
+  ) async throws -> Reply? {
     guard let url = URL(string: "http://127.0.0.1:\(port)/door/\(path)") else { return nil }
-    var request = URLRequest(url: url, timeoutInterval: timeout)
+    var request = URLRequest(url: url, timeoutInterval: 600)
     request.httpMethod = "POST"
     request.allHTTPHeaderFields = fields.merging(["X-Waylay": "1", "Content-Type": "text/plain"]) { $1 }
     do {
       let response = try await registry.load(request, body: .text(body))
       let data = try await response.body.collect(upTo: limit)
-      return (response.head.statusCode, response.head.value(forHTTPHeaderField: "X-Waylay-Proof"), data)
+      return (response.status.code, response.head.value(forHTTPHeaderField: "X-Waylay-Proof") ?? "", data)
     } catch {
       try Task.checkCancellation()
       return nil
@@ -136,13 +153,17 @@ package final class DoorClient: Sendable {
   }
 
   private func silence(_ port: Int?) -> WaylayError {
-    let refusal = refusing.withLock { $0.map { " Port \($0) refuses access: a door does so to other users." } ?? "" }
-    let reason =
-      port.map { "The app on port \($0) no longer responds: it ended, was killed, or was stopped." }
-        ?? """
-        No app has opened its door within \(launchTime). Check that it is a debug build that calls RemoteDoor.open, and \
-        that the invitation is in its environment.\(refusal)
-        """
-    return WaylayError(.noRemoteDoor, reason)
+    if let port {
+      return WaylayError(
+        .noRemoteDoor, "The app on port \(port) no longer responds: it ended, was killed, or was stopped.")
+    }
+    let refusing = state.withLock { $0.refusing }
+    let refusal = refusing.map { " Port \($0) refuses access: a door does so to other users." } ?? ""
+    return WaylayError(
+      .noRemoteDoor,
+      """
+      No app has opened its door within \(launchTime). Check that it is a debug build that calls RemoteDoor.open, and \
+      that the invitation is in its environment.\(refusal)
+      """)
   }
 }

@@ -16,7 +16,7 @@ public import WaylayHAR
 /// initializer apply from then on. A stub for another process must have a form in JSON, with listed responses: a
 /// closure, a predicate, a stream or a form in it is reported at the stub.
 ///
-/// Each call fails within two seconds with `WaylayError.noRemoteDoor` if the app ended, was killed or was stopped; the
+/// Each call fails within seconds with `WaylayError.noRemoteDoor` if the app ended, was killed or was stopped; the
 /// first call waits until the app has opened its door. Any number of controls, each with its app, work in parallel.
 public final class RemoteControl: Sendable {
   /// The control of the running test, with the trait `.remoteControlled`.
@@ -61,13 +61,14 @@ public final class RemoteControl: Sendable {
     if let defect = fault?.defect ?? network?.defect {
       location.report(defect)
     } else {
-      invitation.conditions = Self.conditions(fault, network)
+      invitation.conditions = Self.conditions(fault, network).compactMapValues(\.self).jsonValue
     }
     client = DoorClient(invitation, launchTime: launchTime)
   }
 
   /// The variable of the app's environment that invites it: a secret of the two processes, the stubs and conditions of
-  /// the initializer. Empty, with an issue of the test, if it exceeds 64 KiB: add large stubs after the launch.
+  /// the initializer. Empty, with an issue of the test, if it exceeds 64 KiB: add large stubs after the launch. The next
+  /// call waits for a launch.
   public var invitation: [String: String] {
     let text = client.invitation.text
     guard text.utf8.count <= RemoteInvitation.limit else {
@@ -79,27 +80,25 @@ public final class RemoteControl: Sendable {
       return [:]
     }
     state.withLock { $0.hasInvited = true }
+    client.forget()
     return [RemoteInvitation.variable: text]
   }
 
   /// Makes all further requests of the app fail, in place of earlier conditions.
-  public func set(_ fault: NetworkFault) async throws { try await set(Self.conditions(fault, nil)) }
+  public func set(_ fault: NetworkFault) async throws { try await set(fault, nil) }
 
   /// Slows all further requests of the app down, in place of earlier conditions.
-  public func set(_ network: NetworkProfile) async throws { try await set(Self.conditions(nil, network)) }
+  public func set(_ network: NetworkProfile) async throws { try await set(nil, network) }
 
   /// Ends all conditions.
-  public func resetConditions() async throws { try await set(Self.conditions(nil, nil)) }
+  public func resetConditions() async throws { try await set(nil, nil) }
 
-  private func set(_ conditions: JSONValue) async throws {
-    _ = try await client.call("setConditions", ["fault": conditions["fault"], "network": conditions["network"]])
+  private func set(_ fault: NetworkFault?, _ network: NetworkProfile?) async throws {
+    _ = try await client.call("setConditions", Self.conditions(fault, network))
   }
 
-  private static func conditions(_ fault: NetworkFault?, _ network: NetworkProfile?) -> JSONValue {
-    var members: [String: JSONValue] = [:]
-    members["fault"] = fault.map { JSONValue($0.description) }
-    members["network"] = network?.json
-    return members.jsonValue
+  private static func conditions(_ fault: NetworkFault?, _ network: NetworkProfile?) -> [String: JSONValue?] {
+    ["fault": fault?.description.jsonValue, "network": network?.json]
   }
 
   /// Adds stubs, which take precedence over those the app has.

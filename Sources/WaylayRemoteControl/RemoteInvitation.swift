@@ -20,7 +20,7 @@ package struct RemoteInvitation: Sendable {
   /// Makes a secret, and chooses candidates outside the ranges that systems choose ports from by themselves: 32768 to
   /// 60999 on Linux, 49152 and above elsewhere.
   package init() {
-    secret = Self.random(32)
+    secret = .random(bytes: 32)
     ports = Array((20_000..<32_768).shuffled().prefix(16))
   }
 
@@ -61,15 +61,5 @@ package struct RemoteInvitation: Sendable {
     func padded(_ byte: UInt8) -> [UInt8] { secret.utf8.map { $0 ^ byte } }
     let inner = MessageDigest.sha256(bytes: padded(0x36) + words.joined(separator: "\n").utf8)
     return MessageDigest.sha256(bytes: padded(0x5C) + inner).hexadecimal
-  }
-
-  /// Compares proofs in constant time.
-  package static func isSame(_ one: String, _ other: String) -> Bool {
-    one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-  }
-
-  /// Random bytes of the system, in hexadecimal.
-  package static func random(_ count: Int) -> String {
-    (0..<count).map { _ in UInt8.random(in: 0...255) }.hexadecimal
   }
 }

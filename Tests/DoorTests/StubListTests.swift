@@ -37,15 +37,16 @@
           return answers + issues.compactMap { $0["kind"]?.string }
         case .server:
           let mock = MockInterceptor(options) { stubs }
-          let server = try await MockServer(mock, bodyLimit: 1 << 20)
           let registry = InterceptorRegistry(configuration: .ephemeral)
-          var answers: [String] = []
-          for var request in requests {
-            request.url = try #require(URL(string: server.url.absoluteString + request.url.relativeString.dropFirst()))
-            answers.append(await answer { try await Door.direct.send(request, through: registry) })
+          defer { registry.invalidate() }
+          let answers = try await mock.serve(bodyLimit: 1 << 20) { url in
+            var answers: [String] = []
+            for var request in requests {
+              request.url = try #require(URL(string: url.absoluteString + request.url.relativeString.dropFirst()))
+              answers.append(await answer { try await Door.direct.send(request, through: registry) })
+            }
+            return answers
           }
-          registry.invalidate()
-          await server.stop()
           return answers + mock.issues.map(\.kind.description)
         }
       }
@@ -151,17 +152,129 @@
       }
     }
 
+    @Test(
+      "a client that has left ends its request, and one that has ended its output alone gets a late response",
+      .enabled(if: Platform.isLinux, "the kernel tells who has a socket"))
+    func leavingClients() async throws {
+      let (stream, events) = AsyncStream.makeStream(of: String.self)
+      try await withMockServer {
+        Stub(.get, "/closure") { _ in
+          events.yield("begun")
+          defer { events.yield("closure") }
+          return await withTaskCancellationHandler {
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            return .text("never")
+          } onCancel: {
+            events.yield("cancelled")
+          }
+        }
+        Stub(.get, "/stream") { _ in
+          .stream(
+            AsyncStream { continuation in
+              continuation.onTermination = { _ in events.yield("stream") }
+              continuation.yield(Data("a".utf8))
+            })
+        }
+        Stub(.get, "/late", .text("late").delay(.milliseconds(300)))
+      } body: { url in
+        let port = try #require(url.port)
+        var seen = stream.makeAsyncIterator()
+        let closure = try Self.client("GET /closure HTTP/1.1\r\nHost: a\r\n\r\n", port)
+        #expect(await seen.next() == "begun")
+        try closure.close()
+        let pushed = try Self.client("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n", port)
+        _ = await Self.read(pushed, all: false)
+        try pushed.close()
+        var left: Set = ["cancelled", "closure", "stream"]
+        while !left.isEmpty, let event = await seen.next() { left.remove(event) }
+        #expect(try await Self.exchange("GET /late HTTP/1.1\r\nHost: a\r\n\r\n", port).hasSuffix("late"))
+      }
+    }
+
+    @Test("many uploads may wait for the rest of their bodies at once, and all are answered")
+    func slowUploads() async throws {
+      try await withMockServer {
+        Stub(.post, "/upload", .text("taken")).where(.body(.text("abc")))
+      } body: { url in
+        let port = try #require(url.port)
+        let head = "POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\n"
+        let clients = try (1...100).map { _ in try Self.client(head + "a", port) }
+        for client in clients {
+          try client.write(contentsOf: Data("bc".utf8))
+          #expect(await Self.read(client).hasSuffix("taken"))
+        }
+      }
+    }
+
+    @Test(
+      "a client that asks whether it may send its body is told so", .disabled(if: !Platform.isLinux, "curl"))
+    func expectation() async throws {
+      try await withMockServer {
+        Stub(.post, "/upload", .text("taken"))
+      } body: { url in
+        let (_, output) = try await Program(path: "/usr/bin/curl").run([
+          "--silent", "--noproxy", "*", "--header", "Expect: 100-continue", "--expect100-timeout", "3000",
+          "--max-time", "250", "--data", "abc", "\(url)upload",
+        ])
+        #expect(output == "taken")
+      }
+    }
+
+    @Test("a request that is asked for credentials, and the next one that has them, are one use of a stub")
+    func credentials() async throws {
+      try await withMockServer {
+        Stub(.get, "/account", .text("hello").requiringBasic(user: "ada", password: "s3cret")).once
+      } body: { url in
+        let registry = InterceptorRegistry(configuration: .ephemeral)
+        defer { registry.invalidate() }
+        let account = try #require(URL(string: "http://ada:s3cret@127.0.0.1:\(url.port ?? 0)/account"))
+        let response = try await registry.load(URLRequest(url: account))
+        #expect(response.status == .ok)
+      }
+    }
+
+    @Test("an expectation that fails in a stub's closure belongs to the test")
+    func closures() async throws {
+      try await withKnownIssue {
+        try await withMockServer {
+          Stub(.get, "/closure") { _ in
+            Issue.record("within the closure")
+            return .text("called")
+          }
+        } body: { url in
+          let answer = try await Self.exchange("GET /closure HTTP/1.1\r\nHost: a\r\n\r\n", try #require(url.port))
+          #expect(answer.hasSuffix("called"))
+        }
+      } matching: {
+        "\($0)".contains("within the closure")
+      }
+    }
+
     /// Sends a request, ends the output, and returns all that comes.
     private static func exchange(_ request: String, _ port: Int) async throws -> String {
+      let client = try client(request, port)
+      shutdown(client.fileDescriptor, Int32(SHUT_WR))
+      return await read(client)
+    }
+
+    /// A connection that has sent a text.
+    private static func client(_ text: String, _ port: Int) throws -> FileHandle {
       let descriptor = socket(AF_INET, streamSocketType, 0)
+      // A program that another test starts would keep it open.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
       try #require(address.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0)
-      try file.write(contentsOf: Data(request.utf8))
-      shutdown(descriptor, Int32(SHUT_WR))
-      // A thread of its own: a read blocks.
+      try file.write(contentsOf: Data(text.utf8))
+      return file
+    }
+
+    /// What comes until the end, or at first. A thread of its own: a read blocks.
+    private static func read(_ file: FileHandle, all: Bool = true) async -> String {
       let data = await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: file.readDataToEndOfFile()) }
+        Thread.detachNewThread {
+          continuation.resume(returning: all ? file.readDataToEndOfFile() : file.availableData)
+        }
       }
       return String(decoding: data, as: UTF8.self)
     }

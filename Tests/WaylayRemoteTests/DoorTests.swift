@@ -362,6 +362,57 @@
       await task.value
     }
 
+    @Test(
+      "a call may take as long as the app lives, and ends when the door says no more", arguments: [true, false])
+    func slow(isAlive: Bool) async throws {
+      let invitation = RemoteInvitation()
+      let port = invitation.ports[0]
+      /// The times that the door was asked for since it has the call.
+      let asked = Locked<Int?>(nil)
+      var limits = ConnectionLimits()
+      limits.takesBodies = true
+      let listener = try await Listener(port: UInt16(port), token: "door", limits: limits) { request, responder in
+        let nonce = String(repeating: "a", count: 32)
+        if request.path == "/hello" {
+          asked.withLock { $0 = $0.map { $0 + 1 } }
+          // A stopped app says nothing.
+          if !isAlive, asked.withLock({ $0 != nil }) { try? await Never.comes() }
+          let proof = invitation.proof("door", "\(port)", String(buffer: request.body), nonce)
+          try? await responder.send(
+            Response.json(.ok, #"{"version":1,"nonce":"\#(nonce)","proof":"\#(proof)"}"#).bytes)
+        } else {
+          asked.withLock { $0 = 0 }
+          if !isAlive { try? await Never.comes() }
+          while asked.withLock({ $0 ?? 0 }) < 2, !Task.isCancelled { await Task.yield() }
+          var response = Response.json(.ok, "{}")
+          response.fields = [("X-Waylay-Proof", invitation.proof("reply", nonce, "200", "{}"))]
+          try? await responder.send(response.bytes)
+        }
+      }
+      let task = Task { await listener.run() }
+      let client = DoorClient(invitation)
+      if isAlive {
+        #expect(try await client.call("exchanges") == [:])
+      } else {
+        let error = await #expect(throws: WaylayError.self) { try await client.call("exchanges") }
+        #expect(error?.code == .noRemoteDoor && error?.message.contains("was stopped") == true)
+      }
+      task.cancel()
+      await task.value
+    }
+
+    @Test("conditions keep the name of their network")
+    func networkNames() async throws {
+      let app = try await OpenDoor()
+      for network in [NetworkProfile.threeG, NetworkProfile("tunnel", latency: .seconds(1), downstream: 9)] {
+        _ = try await app.client.call("setConditions", ["network": network.json])
+        #expect(app.conditions.summary == network.description)
+      }
+      _ = try await app.client.call("setConditions", ["network": "3G"])
+      #expect(app.conditions.network == .threeG)
+      app.registry.invalidate()
+    }
+
     @Test("a port that refuses access is named, since it may be the door of another user's app")
     func refusing() async throws {
       let invitation = RemoteInvitation()
@@ -396,6 +447,38 @@
       }
       direct.invalidate()
       app.registry.invalidate()
+    }
+
+    @Test("a nonce is good at its own door alone, and strangers that ask for others do not use it up")
+    func nonces() async throws {
+      let invitation = RemoteInvitation()
+      let doors = [try await OpenDoor(invitation), try await OpenDoor(invitation)]
+      let direct = InterceptorRegistry(configuration: .ephemeral)
+      @Sendable func send(
+        _ path: String, _ body: String, _ fields: [String: String], _ door: Int
+      ) async throws -> Data {
+        let url = "http://127.0.0.1:\(invitation.ports[door])/door/\(path)"
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = "POST"
+        request.allHTTPHeaderFields = fields.merging(["X-Waylay": "1"]) { $1 }
+        return try await direct.load(request, body: .text(body)).body.collect(upTo: 1 << 20)
+      }
+      let own = String(repeating: "a", count: 32)
+      let nonce = try #require(try JSONValue(reading: try await send("hello", own, [:], 0))["nonce"]?.string)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<Sizes.of(5_000, small: 50) {
+          if number >= 16 { _ = try await group.next() }
+          group.addTask { _ = try await send("hello", own, [:], 0) }
+        }
+        try await group.waitForAll()
+      }
+      let message = #"{"call":"exchanges"}"#
+      let fields = ["X-Waylay-Nonce": nonce, "X-Waylay-Proof": invitation.proof("call", nonce, message)]
+      #expect(try await send("call", message, fields, 1) == Data("Access is denied.".utf8))
+      #expect(try await send("call", message, fields, 0) == Data(#"{"exchanges":[],"leftOut":0}"#.utf8))
+      #expect(try await send("call", message, fields, 0) == Data("Access is denied.".utf8))
+      direct.invalidate()
+      for door in doors { door.registry.invalidate() }
     }
 
     @Test("without the secret, with another, from a page of another origin or by another name, nothing is to be had")
@@ -468,7 +551,7 @@
           var hello = URLRequest(url: URL(string: "http://127.0.0.1:\(elsewhere.ports[0])/door/hello")!)
           (hello.httpMethod, hello.allHTTPHeaderFields) = ("POST", ["X-Waylay": "1"])
           let data = try? await relay.load(hello, body: .text(body)).body.collect(upTo: 1 << 20)
-          try? await responder.send(Response(body: .init(bytes: data ?? Data())).bytes)
+          try? await responder.send(Response.json(.ok, String(decoding: data ?? Data(), as: UTF8.self)).bytes)
         }
         tasks.append(Task { await listener.run() })
       }

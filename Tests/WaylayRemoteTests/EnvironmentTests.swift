@@ -18,8 +18,12 @@
         let inspector = Inspector()
         guard try await RemoteDoor.open(inspector) == nil else { exit(1) }
         setenv(RemoteInvitation.variable, RemoteInvitation().text, 1)
-        let door = try await RemoteDoor.open(inspector)
-        exit(door != nil && getenv(RemoteInvitation.variable) == nil ? 0 : 2)
+        // One of several calls at once opens the door.
+        let doors = try await withThrowingTaskGroup(of: RemoteDoor?.self) { group in
+          for _ in 1...8 { group.addTask { try await RemoteDoor.open(inspector) } }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        exit(doors.count { $0 != nil } == 1 && getenv(RemoteInvitation.variable) == nil ? 0 : 2)
       }
     }
 

@@ -4,10 +4,11 @@
 
   /// The user that owns the peer of a loopback connection.
   enum PeerOwner {
-    /// Whether the peer belongs to this user. On Linux the kernel reports it, and a missing report means no; other
-    /// systems have no such check.
-    static func isThisUser(_ peer: SocketAddress, own: SocketAddress) -> Bool {
+    /// Whether the peer belongs to this user, and is open. On Linux the kernel reports it, and a missing report means
+    /// no; other systems have no such check.
+    static func isThisUser(_ channel: any Channel) -> Bool {
       #if os(Linux)
+        guard let peer = channel.remoteAddress, let own = channel.localAddress else { return false }
         // sock_diag(7): a query for one socket, and the kernel's reply. The sizes and offsets are those of
         // `inet_diag_req_v2` and `inet_diag_msg` after a `nlmsghdr`. The query also finds an IPv6 socket that speaks
         // IPv4.

@@ -130,10 +130,7 @@
 
     /// Cancels all exchanges and closes all connections; a client of yours stays open. Later loads fail.
     public func invalidate() {
-      let isFirst = isInvalidated.withLock { isInvalidated in
-        defer { isInvalidated = true }
-        return !isInvalidated
-      }
+      let isFirst = isInvalidated.withLock { !exchange(&$0, with: true) }
       // The client retains itself during the shutdown. It fails only if the client was already shut down.
       if isFirst, isOwned { client.shutdown { _ in } }
     }

@@ -134,14 +134,8 @@ final class EventBuffer: Sendable {
 
   private func take() -> Item? {
     state.withLock { state in
-      if state.isCleared {
-        state.isCleared = false
-        return .cleared
-      }
-      if state.lost > 0 {
-        defer { state.lost = 0 }
-        return .lost(state.lost)
-      }
+      if exchange(&state.isCleared, with: false) { return .cleared }
+      if state.lost > 0 { return .lost(exchange(&state.lost, with: 0)) }
       if let number = state.numbers.popFirst() {
         state.isWaiting.remove(number)
         return .number(number)

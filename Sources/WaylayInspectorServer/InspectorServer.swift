@@ -102,10 +102,7 @@
 
     /// Stops listening, and closes open connections. Open pages report the end, and keep their content.
     public func stop() async {
-      let running = state.withLock { state -> Running? in
-        defer { state.running = nil }
-        return state.running
-      }
+      let running = state.withLock { $0.running.take() }
       running?.task.cancel()
       await running?.task.value
     }

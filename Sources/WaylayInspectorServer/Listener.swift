@@ -181,10 +181,7 @@
 
     /// Refuses further connections, and returns the open ones.
     func stop() -> [Entry] {
-      entries.withLock { entries in
-        defer { entries = nil }
-        return entries ?? []
-      }
+      entries.withLock { $0.take() ?? [] }
     }
   }
 #endif

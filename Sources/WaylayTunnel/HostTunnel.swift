@@ -159,10 +159,7 @@
 
     /// Sets the busy flag. Returns `false` if another call is starting or stopping the tunnel.
     private func begin() -> Bool {
-      state.withLock { state in
-        defer { state.isBusy = true }
-        return !state.isBusy
-      }
+      state.withLock { !exchange(&$0.isBusy, with: true) }
     }
 
     private func end(_ server: TunnelServer?) {

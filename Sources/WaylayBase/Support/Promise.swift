@@ -40,10 +40,7 @@ package final class Promise<Value: Sendable>: Sendable {
       }
       if isSettled { continuation.resume() }
     }
-    let outcome = state.withLock { state in
-      defer { state.outcome = nil }
-      return state.outcome
-    }
+    let outcome = state.withLock { $0.outcome.take() }
     guard let outcome else { preconditionFailure("a promise was waited for twice") }
     return try outcome.get()
   }

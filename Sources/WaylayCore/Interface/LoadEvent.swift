@@ -122,8 +122,7 @@ package final class EventHub<Event: Sendable>: Sendable {
   package func close() {
     let subscribers = state.withLock { state in
       state.isClosed = true
-      defer { state.subscribers = [:] }
-      return state.subscribers.values
+      return exchange(&state.subscribers, with: [:]).values
     }
     for subscriber in subscribers { subscriber.finish() }
   }

@@ -249,11 +249,8 @@ extension Load {
   /// - Parameter makeError: The failure, evaluated by the first call only: dropping a fully read body also calls this.
   func end(_ response: InterceptedResponse? = nil, error makeError: @autoclosure () -> (any Error)? = nil) {
     let (isFirst, isWatched) = state.withLock { state in
-      defer {
-        state.hasEnded = true
-        state.onFailure = nil
-      }
-      return (!state.hasEnded, state.isWatched)
+      state.onFailure = nil
+      return (!exchange(&state.hasEnded, with: true), state.isWatched)
     }
     // From here on, code that the load has started no longer counts as inside of it.
     scope.withLock { $0 = nil }

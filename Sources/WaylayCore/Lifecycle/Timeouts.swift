@@ -95,11 +95,7 @@ extension Load {
 
   /// Fails the load from outside.
   func fail(_ error: WaylayError) {
-    let onFailure = state.withLock { state in
-      defer { state.onFailure = nil }
-      return state.hasEnded ? nil : state.onFailure
-    }
-    onFailure?(error)
+    state.withLock { $0.hasEnded ? nil : $0.onFailure.take() }?(error)
   }
 
   /// Fails the load for its idle timeout or its deadline.
@@ -197,8 +193,7 @@ final class LoadWatch: Sendable {
   func close() {
     let loads = state.withLock { state in
       state.isClosed = true
-      defer { state.loads = [:] }
-      return state.loads.values
+      return exchange(&state.loads, with: [:]).values
     }
     for load in loads { load.fail(InterceptorRegistry.invalidatedError(url: load.url)) }
   }

@@ -64,10 +64,7 @@ final class Turn: @unchecked Sendable {
   }
 
   func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
-    let old = load.state.withLock { state in
-      defer { state.timeoutError = makeError }
-      return state.timeoutError
-    }
+    let old = load.state.withLock { exchange(&$0.timeoutError, with: makeError) }
     // Released outside of the lock.
     _ = old
   }

@@ -192,8 +192,7 @@ extension Installation {
     func invalidate() {
       let (transport, session) = state.withLock { state in
         state.isInvalidated = true
-        defer { (state.transport, state.session) = (nil, nil) }
-        return (state.transport, state.session)
+        return (state.transport.take(), state.session.take())
       }
       transport?.invalidate()
       session?.invalidate()
@@ -206,8 +205,7 @@ extension Installation.Core {
     // Invalidate the transports first: a session that appears after this point then makes none.
     transports.invalidate()
     let taken = state.withLock { state in
-      defer { (state.sessions, state.spare) = ([:], nil) }
-      return state.sessions.values.map(\.transports) + [state.spare].compactMap(\.self)
+      exchange(&state.sessions, with: [:]).values.map(\.transports) + [state.spare.take()].compactMap(\.self)
     }
     if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass, leaving: listener) }
     for transports in taken { transports.invalidate() }

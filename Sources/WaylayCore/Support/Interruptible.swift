@@ -39,11 +39,7 @@ final class Interruptible<Value: Sendable>: Sendable {
   func interrupt(_ error: any Error) {
     let (promise, task) = state.withLock { state in
       if state.verdict == nil { state.verdict = error }
-      defer {
-        state.promise = nil
-        state.task = nil
-      }
-      return (state.promise, state.task)
+      return (state.promise.take(), state.task.take())
     }
     promise?.settle(.failure(error))
     task?.cancel()

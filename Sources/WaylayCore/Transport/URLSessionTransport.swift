@@ -114,8 +114,7 @@ public final class URLSessionTransport: Transport {
   public func invalidate() {
     let session = state.withLock { state in
       state.isInvalidated = true
-      defer { state.session = nil }
-      return state.session
+      return state.session.take()
     }
     if let session { PlatformClient.leavingQueue { session.invalidateAndCancel() } }
   }
@@ -296,10 +295,7 @@ final class SessionExchange: Sendable {
 
   private func resumeReading() {
     guard PlatformExchange.highWater < .max else { return }
-    let task = state.withLock { state -> URLSessionTask? in
-      defer { state.isHeld = false }
-      return state.isHeld ? state.task : nil
-    }
+    let task = state.withLock { exchange(&$0.isHeld, with: false) ? $0.task : nil }
     task?.resume()
   }
 

@@ -203,9 +203,8 @@ extension CacheEngine {
   /// Looks up the hosts now, and refreshes each answer before it expires.
   func prefetch(_ queries: [HostAuthority]) {
     let old = state.withLock { state in
-      defer { state.prefetching = nil }
       state.table.pinned = Set(queries)
-      return state.prefetching
+      return state.prefetching.take()
     }
     old?.cancel()
     guard !queries.isEmpty, startDue() != nil else { return }

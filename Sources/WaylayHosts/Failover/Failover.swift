@@ -87,10 +87,7 @@ struct Failover: Sendable {
 
     /// Removes and returns the late attempts.
     func takeLate() -> [Late] {
-      state.withLock { state in
-        defer { state.late = [] }
-        return state.late
-      }
+      state.withLock { exchange(&$0.late, with: []) }
     }
   }
 

@@ -17,10 +17,7 @@ final class Signals: Alarms.Sleeper {
 
   /// Drops unread signals, which may hold probes that other requests wait for.
   func close() {
-    let unread = state.withLock { state in
-      defer { state.signals = [] }
-      return state.signals
-    }
+    let unread = state.withLock { exchange(&$0.signals, with: []) }
     // Released outside of the lock.
     _ = unread
   }

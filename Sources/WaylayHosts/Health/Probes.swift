@@ -122,10 +122,7 @@ final class Probes: Sendable {
 
     /// Reports the outcome; only the first report counts.
     func end(_ conclusion: Conclusion) {
-      let isFirst = isOver.withLock { isOver in
-        defer { isOver = true }
-        return !isOver
-      }
+      let isFirst = isOver.withLock { !exchange(&$0, with: true) }
       if isFirst { probes.ended(target, conclusion) }
     }
   }

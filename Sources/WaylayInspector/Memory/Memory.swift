@@ -52,10 +52,7 @@ struct Memory {
   // MARK: Limits
 
   /// Removes and returns the evicted exchanges; the caller discards them after releasing the lock.
-  mutating func takeRemoved() -> [Slot] {
-    defer { removed = [] }
-    return removed
-  }
+  mutating func takeRemoved() -> [Slot] { exchange(&removed, with: []) }
 
   /// Adds a new exchange.
   mutating func add(_ slot: Slot, cost: Int) {

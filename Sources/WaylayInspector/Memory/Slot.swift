@@ -86,10 +86,7 @@ final class Slot: @unchecked Sendable {
 
   /// Releases the content of an exchange that was removed.
   func discard() {
-    let removed = content.withLock { content in
-      defer { content = .nothing }
-      return content
-    }
+    let removed = content.withLock { exchange(&$0, with: .nothing) }
     attempts?.close()
     _ = removed
   }

@@ -93,10 +93,7 @@ extension Cassette {
   /// The recorded entries and the server's current responses; `nil` unless the cassette compares and has been ejected.
   /// The first call takes the result: the caller reports it.
   package func comparison() -> (old: [HAR.Entry], new: [HAR.Entry])? {
-    let fresh = state.withLock { state in
-      defer { state.fresh = nil }
-      return state.fresh
-    }
+    let fresh = state.withLock { $0.fresh.take() }
     return fresh.map { (archive.entries, $0) }
   }
 

@@ -43,10 +43,7 @@ package enum CassetteFile {
 
     /// Allows other cassettes to record into the file.
     func release() {
-      let path = path.withLock { path in
-        defer { path = nil }
-        return path
-      }
+      let path = path.withLock { $0.take() }
       if let path { _ = Self.owners.withLock { $0.removeValue(forKey: path) } }
     }
 

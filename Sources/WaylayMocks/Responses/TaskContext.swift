@@ -26,10 +26,7 @@ package final class TaskContext: Sendable {
 
   /// Releases the values. Operations that run are not affected; later ones run without the values.
   package func end() {
-    let continuation = jobs.withLock { jobs in
-      defer { jobs = nil }
-      return jobs
-    }
+    let continuation = jobs.withLock { $0.take() }
     continuation?.finish()
   }
 

@@ -14,10 +14,7 @@ enum Traffic {
     let hasFailed = Locked(false)
     let trait = IssueHandlingTrait.compactMapIssues { issue in
       guard issue.isFailure else { return issue }
-      let isFirst = hasFailed.withLock { hasFailed in
-        defer { hasFailed = true }
-        return !hasFailed
-      }
+      let isFirst = hasFailed.withLock { !exchange(&$0, with: true) }
       guard isFirst, !scope.mock.requests.isEmpty else { return issue }
       var issue = issue
       issue.comments.append(Comment(rawValue: remark))

@@ -130,10 +130,7 @@
     }
 
     private func takeAll() -> [any Transport] {
-      state.withLock { state in
-        defer { state.inner = [:] }
-        return state.inner.values.map(\.transport)
-      }
+      state.withLock { exchange(&$0.inner, with: [:]).values.map(\.transport) }
     }
   }
 #endif

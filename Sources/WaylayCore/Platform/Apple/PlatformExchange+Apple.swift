@@ -103,10 +103,7 @@
             if !Task.isCancelled { exchange?.fail(error) }
           }
         }
-        let former = sending.withLock { sending in
-          defer { sending = Sending(pump: pump, writer: writer) }
-          return sending
-        }
+        let former = sending.withLock { Swift.exchange(&$0, with: Sending(pump: pump, writer: writer)) }
         former.pump?.cancel()
         return input
       }
@@ -257,10 +254,7 @@
 
     /// Withdraws the challenge; returns `nil` if it was answered.
     func withdraw() -> ChallengeForwarder.Completion? {
-      completion.withLock { completion in
-        defer { completion = nil }
-        return completion
-      }
+      completion.withLock { $0.take() }
     }
 
     private func answer(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {

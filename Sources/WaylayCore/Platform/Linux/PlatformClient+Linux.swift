@@ -171,8 +171,8 @@
       let resume = workQueue.sync {
         caller.keeps = true
         work()
-        defer { (caller.keeps, caller.kept) = (false, nil) }
-        return caller.kept
+        caller.keeps = false
+        return caller.kept.take()
       }
       resume?()
     }
@@ -370,10 +370,7 @@
       /// Whether a report is scheduled.
       var isUnderWay = false
 
-      mutating func send() -> Bool {
-        defer { isUnderWay = true }
-        return !isUnderWay
-      }
+      mutating func send() -> Bool { !exchange(&isUnderWay, with: true) }
     }
 
     private let state: Locked<State>

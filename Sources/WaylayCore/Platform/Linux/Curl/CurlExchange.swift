@@ -117,10 +117,7 @@
 
     /// Cancels the exchange.
     func cancel() {
-      let isFirst = shared.withLock { shared in
-        defer { shared.isCancelled = true }
-        return !shared.isCancelled
-      }
+      let isFirst = shared.withLock { !exchange(&$0.isCancelled, with: true) }
       guard isFirst else { return }
       response.settle(.failure(CancellationError()))
       loop.send(.cancel(self))
@@ -130,8 +127,7 @@
     private func drained() {
       let wasPaused = shared.withLock { shared in
         shared.isFull = false
-        defer { shared.isPaused = false }
-        return shared.isPaused
+        return exchange(&shared.isPaused, with: false)
       }
       if wasPaused { loop.send(.resume(self)) }
     }

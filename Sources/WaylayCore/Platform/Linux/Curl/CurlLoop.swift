@@ -166,8 +166,8 @@
     @inline(never)
     private func work(_ transfers: inout Transfers) -> Bool? {
       let (commands, isInvalidated) = state.withLock { state in
-        defer { (state.commands, state.isAsleep) = ([], false) }
-        return (state.commands, state.isInvalidated)
+        state.isAsleep = false
+        return (exchange(&state.commands, with: []), state.isInvalidated)
       }
       for command in commands { perform(command, &transfers) }
       if isInvalidated { return endAll(nil, &transfers) }
@@ -366,9 +366,8 @@
     /// No loop can be made: fails all waiting exchanges.
     private func fail() {
       let commands = state.withLock { state in
-        defer { state.commands = [] }
         state.isRunning = false
-        return state.commands
+        return exchange(&state.commands, with: [])
       }
       for case .start(let exchange) in commands { exchange.fail(Self.cannotStart) }
     }

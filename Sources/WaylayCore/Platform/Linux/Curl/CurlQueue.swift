@@ -148,10 +148,7 @@
       makeReady(line)
     }
 
-    func takeSuperfluous() -> [CurlExchange] {
-      defer { superfluous = [] }
-      return superfluous
-    }
+    func takeSuperfluous() -> [CurlExchange] { exchange(&superfluous, with: []) }
 
     /// Records that libcurl opens a new connection for an exchange.
     func reconnecting(_ exchange: CurlExchange) {

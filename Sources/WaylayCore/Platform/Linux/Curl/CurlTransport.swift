@@ -248,10 +248,7 @@
         return CurlTransport(configuration: configuration, options: options)
       }
       if let logger {
-        let isFirst = hasWarned.withLock { hasWarned in
-          defer { hasWarned = true }
-          return !hasWarned
-        }
+        let isFirst = hasWarned.withLock { !exchange(&$0, with: true) }
         if isFirst { logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
       }
       return URLSessionTransport(configuration: configuration, limits: limits, security: security)

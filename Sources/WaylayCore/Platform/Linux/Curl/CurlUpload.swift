@@ -98,8 +98,7 @@
           let (isOver, wasWaiting) = stream.withLock { stream in
             stream.chunks.append(chunk)
             stream.count += chunk.count
-            defer { stream.isWaiting = false }
-            return (stream.hasEnded, stream.isWaiting)
+            return (stream.hasEnded, exchange(&stream.isWaiting, with: false))
           }
           if wasWaiting { onProgress() }
           if isOver { return }
@@ -181,8 +180,7 @@
         if stream.failure != nil { return (CurlReturn.abort, [], nil) }
         guard stream.count > 0 else {
           stream.isWaiting = !stream.hasEnded
-          defer { stream.launch = nil }
-          return (stream.hasEnded ? 0 : CurlReturn.pause, [], stream.launch)
+          return (stream.hasEnded ? 0 : CurlReturn.pause, [], stream.launch.take())
         }
         let count = stream.take(into: buffer)
         return (count, stream.count < Self.readAhead ? stream.room.takeAll() : [], nil)
@@ -217,8 +215,7 @@
         stream.chunks = []
         stream.count = 0
         stream.launch = nil
-        defer { stream.pump = nil }
-        return stream.pump
+        return stream.pump.take()
       }
       pump?.cancel()
     }

@@ -60,7 +60,7 @@ extension MessageBody {
   }
 
   /// One reading of a stream, whatever its source.
-  final class Chunks: Sendable {
+  package final class Chunks: Sendable {
     private let pull: @Sendable () async throws -> Data?
 
     init(pull: @escaping @Sendable () async throws -> Data?) {
@@ -72,7 +72,7 @@ extension MessageBody {
       pull = { try await iterator.next() }
     }
 
-    func next() async throws -> Data? { try await pull() }
+    package func next() async throws -> Data? { try await pull() }
 
     /// Unchecked: used by one reader at a time, like any iterator.
     private final class Iterator<Base: AsyncSequence>: @unchecked Sendable where Base.Element == Data {

@@ -189,6 +189,12 @@ extension MessageBody {
         Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
   }
 
+  /// The body as `next` passes its chunks on. It can be read once.
+  package func relayed(_ next: @escaping @Sendable (Chunks) async throws -> Data?) -> MessageBody {
+    let chunks = Chunks(self)
+    return .relaying(self, length: length) { try await next(chunks) }
+  }
+
   /// A body whose bytes are written to a pipe.
   static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(

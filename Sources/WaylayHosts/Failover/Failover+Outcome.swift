@@ -94,11 +94,18 @@ extension Failover {
   /// its address any more.
   private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
     guard response.body.inMemory == nil, let limit = giveUpLimit else { return response }
-    let watch = BodyWatch(response.body, clock: clock, limit: limit) { [health, authority] in
-      health.demoted(candidate, at: authority)
-    }
     var response = response
-    response.body = .relaying(response.body, length: response.body.length) { try await watch.next() }
+    response.body = response.body.relayed { [clock, health, authority] chunks in
+      let begin = clock.time()
+      do { return try await chunks.next() } catch {
+        let isGivenUp = error is CancellationError || Task.isCancelled
+        // A reader that gives up after a short wait says nothing about the address.
+        if isGivenUp ? clock.time() - begin >= limit : OpenEnum<HostAttempt>(error) != nil {
+          health.demoted(candidate, at: authority)
+        }
+        throw error
+      }
+    }
     return response
   }
 
@@ -225,33 +232,5 @@ extension HostError {
 
   private static func story(of attempts: [HostAttempt], orElse none: String) -> String {
     attempts.isEmpty ? none : attempts.map(\.description).joined(separator: "; ")
-  }
-}
-
-/// Reads a body; reports a fault of its address if the body is cut off, or stalls until the reader gives up.
-final class BodyWatch: @unchecked Sendable {
-  // Unchecked: used by one reader at a time, like any iterator.
-  private var chunks: MessageBody.AsyncIterator
-  private let clock: HostClock
-  /// A wait for a chunk counts against the address from this duration on.
-  private let limit: Duration
-  private let fault: @Sendable () -> Void
-
-  init(_ body: MessageBody, clock: HostClock, limit: Duration, fault: @escaping @Sendable () -> Void) {
-    chunks = body.makeAsyncIterator()
-    self.clock = clock
-    self.limit = limit
-    self.fault = fault
-  }
-
-  func next() async throws -> Data? {
-    let begin = clock.time()
-    do {
-      return try await chunks.next()
-    } catch {
-      let isGivenUp = error is CancellationError || Task.isCancelled
-      if isGivenUp ? clock.time() - begin >= limit : OpenEnum<HostAttempt>(error) != nil { fault() }
-      throw error
-    }
   }
 }

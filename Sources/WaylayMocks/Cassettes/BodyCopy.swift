@@ -47,38 +47,27 @@ extension MessageBody {
   ///
   /// - Parameter exchange: Notified at the end, on an error, and when the body is released unread.
   func copied(to copy: BodyCopy, of exchange: RecordedExchange? = nil) -> MessageBody {
-    let reader = CopyingReader(self, copy, exchange)
-    return .relaying(self, length: length) { try await reader.next() }
+    let reading = RecordedReading(of: exchange)
+    return relayed { chunks in
+      do {
+        let chunk = try await chunks.next()
+        if let chunk { copy.add(chunk) } else { reading.exchange?.end(.complete) }
+        return chunk
+      } catch {
+        reading.exchange?.end(.failed(error))
+        throw error
+      }
+    }
   }
 }
 
-private final class CopyingReader: @unchecked Sendable {
-  // Unchecked: used by one reader at a time, like any iterator; the relayed body can be read once.
-  private var chunks: MessageBody.AsyncIterator
-  private let copy: BodyCopy
-  private let exchange: RecordedExchange?
+/// One reading of a recorded body: when it is released, its exchange is over.
+private final class RecordedReading: Sendable {
+  let exchange: RecordedExchange?
 
-  init(_ body: MessageBody, _ copy: BodyCopy, _ exchange: RecordedExchange?) {
-    chunks = body.makeAsyncIterator()
-    self.copy = copy
-    self.exchange = exchange
-  }
+  init(of exchange: RecordedExchange?) { self.exchange = exchange }
 
   deinit {
     exchange?.end(.abandoned)
-  }
-
-  func next() async throws -> Data? {
-    do {
-      guard let chunk = try await chunks.next() else {
-        exchange?.end(.complete)
-        return nil
-      }
-      copy.add(chunk)
-      return chunk
-    } catch {
-      exchange?.end(.failed(error))
-      throw error
-    }
   }
 }

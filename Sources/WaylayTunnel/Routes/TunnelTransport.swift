@@ -60,26 +60,16 @@
       bareRequest.route = nil
       do {
         var response = try await inner.load(bareRequest)
-        // Keep the session alive while the body is read.
-        let reading = Reading(response.body, inner)
-        response.body = .relaying(response.body, length: response.body.length) { try await reading.next() }
+        response.body = response.body.relayed { chunks in
+          // Keeps the session alive while the body is read.
+          defer { withExtendedLifetime(inner) {} }
+          return try await chunks.next()
+        }
         return response
       } catch {
         // The session reports only a proxy failure; the tunnel has the cause, and knows that nothing was sent.
         throw tunnel.routes.failure(of: endpoint, since: begin) ?? error
       }
-    }
-
-    /// Retains the transport while its body is read.
-    ///
-    /// Unchecked: used by one reader at a time, like any iterator.
-    private final class Reading: @unchecked Sendable {
-      private var chunks: MessageBody.AsyncIterator
-      private let inner: any Transport
-
-      init(_ body: MessageBody, _ inner: any Transport) { (chunks, self.inner) = (body.makeAsyncIterator(), inner) }
-
-      func next() async throws -> Data? { try await chunks.next() }
     }
 
     private func inner(for endpoint: RouteTable.Endpoint, _ server: TunnelServer) throws -> any Transport {

@@ -90,11 +90,11 @@ extension URLError {
   ///
   /// The search follows `NSUnderlyingErrorKey` and ``LoadError/underlying``.
   public func cause<Cause: Error>(as type: Cause.Type = Cause.self) -> Cause? {
-    firstCause { $0 as? Cause }
+    beneath?.first(as: type)
   }
 
   /// The outermost error of an interceptor, a transport or the core that this error was made from.
-  public var loadError: (any LoadError)? { firstCause { $0 as? any LoadError } }
+  public var loadError: (any LoadError)? { beneath?.first { $0 as? any LoadError } }
 
   /// Whether the error says that the origin could not be reached or did not give a valid HTTP response. An error that
   /// an interceptor throws for its own reasons is not one.
@@ -102,16 +102,25 @@ extension URLError {
     // Prefer the underlying error: an interceptor that gave up puts the cause there.
     loadError?.isNetworkFailure ?? URLError.Code.unreachable.contains(code)
   }
+}
 
-  private func firstCause<Cause>(_ matches: (any Error) -> Cause?) -> Cause? {
-    var next: (any Error)? = userInfo[NSUnderlyingErrorKey] as? any Error
+extension Error {
+  /// The first error of a given type among this one and those that it was made from.
+  package func first<Cause: Error>(as type: Cause.Type) -> Cause? { first { $0 as? Cause } }
+
+  fileprivate func first<Cause>(_ matches: (any Error) -> Cause?) -> Cause? {
+    var next: (any Error)? = self
     // The limit ends cycles; real errors are not nested that deeply.
     for _ in 0..<16 {
       guard let error = next else { return nil }
       if let cause = matches(error) { return cause }
-      next = (error as? any LoadError)?.underlying ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error
+      next = error.beneath
     }
     return nil
+  }
+
+  fileprivate var beneath: (any Error)? {
+    (self as? any LoadError)?.underlying ?? (self as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error
   }
 }
 

@@ -56,34 +56,17 @@ extension OpenEnum where Domain == InterceptedResponse {
 extension Inspector.Exchange.Failure {
   init(_ error: any Error, hasResponse: Bool) {
     let message = error.redacted
-    guard let transport = Self.transportError(in: error) else {
+    guard let transport = error.first(as: TransportError.self) else {
       self.init(message: message, phase: hasResponse && !(error is CancellationError) ? .receiving : nil)
       return
     }
     self.init(message: message, phase: transport.phase == .unknown ? nil : transport.phase)
   }
-
-  /// Finds the transport's error among nested errors.
-  static func transportError(in error: any Error) -> TransportError? {
-    var next: (any Error)? = error
-    // Limits the depth: the errors may form a cycle.
-    for _ in 0..<16 {
-      switch next {
-      case let error as TransportError: return error
-      case let error as URLError: next = error.userInfo[NSUnderlyingErrorKey] as? any Error
-      case let error as any LoadError: next = error.underlying
-      default: return nil
-      }
-    }
-    return nil
-  }
 }
 
 extension Inspector.Exchange.Attempt {
   init(_ raw: RawAttempt, _ since: (UInt64) -> Duration) {
-    address =
-      raw.metrics?.address ?? raw.error.flatMap { Inspector.Exchange.Failure.transportError(in: $0)?.address }
-      ?? raw.address
+    address = raw.metrics?.address ?? raw.error?.first(as: TransportError.self)?.address ?? raw.address
     start = since(raw.began).milliseconds
     time = raw.ended.map { max(0, (since($0) - since(raw.began)).milliseconds) }
     status = raw.status
@@ -101,8 +84,7 @@ extension Inspector.Exchange.Attempt {
       isConnectionReused = response.metrics?.isConnectionReused
       time = response.metrics?.firstByte?.milliseconds
     } else {
-      guard response == nil, let error, let address = Inspector.Exchange.Failure.transportError(in: error)?.address
-      else { return nil }
+      guard response == nil, let address = error?.first(as: TransportError.self)?.address else { return nil }
       self.address = address
       status = nil
       failure = failed

@@ -137,7 +137,7 @@ extension Cassette: GuardingInterceptor {
 extension HAR.Entry {
   /// Records the failure in the entry's extension fields.
   mutating func fail(_ error: any Error) {
-    let transport = error as? TransportError ?? (error as? URLError)?.cause(as: TransportError.self)
+    let transport = error.first(as: TransportError.self)
     let code =
       transport?.urlErrorCode ?? (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
     var failure: [String: JSONValue] = [

@@ -51,7 +51,7 @@ extension MockScope {
     }
     for message in stray { IssueReport.report(message, at: mock.location) }
     let remark = sharedRemark ?? ""
-    var printed = isPrinted ? error.flatMap(Self.miss) : nil
+    var printed = isPrinted ? error?.first(as: MockError.self) : nil
     for issue in mock.issues + (cassette?.issues ?? []) {
       switch issue.kind {
       // Requests for the stub may have gone to the session of an ended scope.
@@ -82,14 +82,9 @@ extension MockScope {
 }
 
 extension MockScope {
-  /// The mock's error about an unmatched request, if `error` has one.
-  private static func miss(_ error: any Error) -> MockError? {
-    (error as? URLError)?.cause(as: MockError.self) ?? error as? MockError
-  }
-
   /// The thrown error without the report, which was reported already: the test library may print the error.
   func reported(_ error: any Error) -> any Error {
-    guard let urlError = error as? URLError, let miss = Self.miss(error),
+    guard let urlError = error as? URLError, let miss = error.first(as: MockError.self),
       miss.code == .unmatched || miss.code == .exhausted,
       let line = miss.message.split(separator: "\n").first
     else { return error }

@@ -155,7 +155,7 @@
     private func decided(_ error: (any Error)?) {
       guard let error else { return release() }
       guard !isOver, !(error is CancellationError), winner == nil || !isEstablished else { return }
-      if let host = (error as? URLError)?.cause(as: HostError.self) ?? error as? HostError {
+      if let host = error.first(as: HostError.self) {
         record.failure = host.message
       } else {
         record.failure = (error as? TransportError)?.message ?? "\(type(of: error))"

@@ -168,12 +168,6 @@ extension HostError {
 
   /// Wraps the error in a `URLError`.
   func urlError(_ code: URLError.Code, of request: InterceptedRequest) -> URLError {
-    let error = about(request)
-    return URLError(
-      code,
-      userInfo: [
-        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message.withRedactedURLs,
-        NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
-      ])
+    URLError(code, underlying: about(request))
   }
 }

@@ -39,12 +39,7 @@ public struct ValidateStatus: RequestInterceptor {
     }
     let error = StatusError(
       status: response.status, fields: response.fields, body: body, url: response.url, requestID: request.id)
-    throw URLError(
-      .badServerResponse,
-      userInfo: [
-        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message,
-        NSURLErrorFailingURLErrorKey: response.url,
-      ])
+    throw URLError(.badServerResponse, underlying: error)
   }
 }
 

@@ -44,9 +44,7 @@ extension Load {
       URLError.hideUserInfo(in: &userInfo)
       return URLError(error.code, userInfo: userInfo)
     case let error as TransportError:
-      userInfo[NSLocalizedDescriptionKey] = error.message.withRedactedURLs
-      userInfo[NSUnderlyingErrorKey] = error
-      return URLError(error.urlErrorCode, userInfo: userInfo)
+      return URLError(error.urlErrorCode, underlying: error, url: url)
     case let error as WaylayError:
       userInfo[NSLocalizedDescriptionKey] = error.message
       let account = error.code == .timedOut ? state.withLock { $0.timeoutError } : nil

@@ -152,10 +152,10 @@ extension URLError {
     }
   }
 
-  /// Converts a `WaylayError` to the app's error.
-  init(_ code: Code, underlying error: WaylayError, url: URL? = nil) {
+  /// Makes the app's error of one with a message.
+  package init(_ code: Code, underlying error: some LoadError, url: URL? = nil) {
     var userInfo = Self.failingURL(url ?? error.url)
-    userInfo[NSLocalizedDescriptionKey] = error.message
+    userInfo[NSLocalizedDescriptionKey] = error.errorDescription
     userInfo[NSUnderlyingErrorKey] = error
     self.init(code, userInfo: userInfo)
   }

@@ -116,8 +116,7 @@ extension URLError {
   static func outsideMockScope(_ message: String, _ interceptor: String, _ request: InterceptedRequest) -> URLError {
     let cause = WaylayError(
       .outsideMockScope, message, interceptor: interceptor, url: request.url, requestID: request.id)
-    return URLError(
-      .resourceUnavailable, userInfo: [NSUnderlyingErrorKey: cause, NSLocalizedDescriptionKey: cause.message])
+    return URLError(.resourceUnavailable, underlying: cause)
   }
 }
 

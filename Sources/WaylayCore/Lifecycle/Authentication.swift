@@ -93,11 +93,7 @@ struct Authentication {
       guard challenge.scheme == "basic" || digest != nil else { return nil }
       return (ProtectionSpace(challenge, at: url), digest)
     }
-    .enumerated().sorted { one, other in
-      let (first, second) = (one.element.digest?.strength ?? 0, other.element.digest?.strength ?? 0)
-      return first == second ? one.offset < other.offset : first > second
-    }
-    .map(\.element)
+    .sorted { $0.digest?.strength ?? 0 > $1.digest?.strength ?? 0 }
   }
 
   /// Records the last credential as refused, if it was for this space.

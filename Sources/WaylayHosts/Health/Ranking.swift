@@ -20,15 +20,9 @@ struct Ranking: Sendable {
       return
     }
     let groups = Dictionary(grouping: entries, by: \.group)
-    self.entries = groups.keys.sorted().flatMap { Self.interleaved(Self.sorted(groups[$0] ?? [])) }
-  }
-
-  /// A stable sort: the documentation of `sort` does not guarantee stability.
-  private static func sorted(_ entries: [Entry]) -> [Entry] {
-    entries.enumerated().sorted { one, other in
-      let (left, right) = (one.element.order, other.element.order)
-      return left == right ? one.offset < other.offset : left < right
-    }.map(\.element)
+    self.entries = groups.keys.sorted().flatMap { group in
+      Self.interleaved((groups[group] ?? []).sorted { $0.order < $1.order })
+    }
   }
 
   /// Alternates the address families, beginning with that of the first entry.

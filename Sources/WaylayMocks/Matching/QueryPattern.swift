@@ -131,11 +131,7 @@ extension QueryItems {
 
   /// The items sorted by name, stably.
   var sortedByName: QueryItems {
-    guard items.count > 1 else { return self }
-    return QueryItems(
-      items: items.enumerated()
-        .sorted { $0.element.name == $1.element.name ? $0.offset < $1.offset : $0.element.name < $1.element.name }
-        .map(\.element))
+    items.count > 1 ? QueryItems(items: items.sorted { $0.name < $1.name }) : self
   }
 
   func contains(_ name: String) -> Bool { items.contains { $0.name == name } }

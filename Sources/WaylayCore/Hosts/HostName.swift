@@ -192,17 +192,11 @@ public struct HostAddress: Hashable, Sendable, CustomStringConvertible {
       guard inet_pton(AF_INET6, isBracketed ? String(text.dropFirst().dropLast()) : text, &address) == 1 else {
         return nil
       }
-      let (high, low) = withUnsafeBytes(of: address) { bytes in
-        (
-          UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-          UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        )
-      }
-      self.init(high: high, low: low)
+      self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
     } else {
       var address = in_addr()
       guard inet_pton(AF_INET, text, &address) == 1 else { return nil }
-      self.init(high: 0, low: UInt64(UInt32(bigEndian: address.s_addr)), isIPv6: false)
+      self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
     }
   }
 

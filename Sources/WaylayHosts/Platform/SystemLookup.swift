@@ -33,15 +33,11 @@ enum SystemLookup {
 
   private static func address(_ entry: addrinfo) -> HostAddress? {
     guard let place = entry.ai_addr else { return nil }
+    let bytes = UnsafeRawBufferPointer(start: place, count: Int(entry.ai_addrlen))
     switch entry.ai_family {
-    case AF_INET:
-      guard Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in>.size else { return nil }
-      var address = UnsafeRawPointer(place).loadUnaligned(as: sockaddr_in.self).sin_addr
-      return withUnsafeBytes(of: &address) { HostAddress(bytes: $0) }
-    case AF_INET6:
-      guard Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in6>.size else { return nil }
-      var address = UnsafeRawPointer(place).loadUnaligned(as: sockaddr_in6.self).sin6_addr
-      return withUnsafeBytes(of: &address) { HostAddress(bytes: $0) }
+    // Behind the family and the port; in IPv6, also behind the flow.
+    case AF_INET: return HostAddress(bytes: bytes.dropFirst(4).prefix(4))
+    case AF_INET6: return HostAddress(bytes: bytes.dropFirst(8).prefix(16))
     default: return nil
     }
   }

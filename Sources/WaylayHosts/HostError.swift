@@ -11,7 +11,7 @@
 ///   }
 /// }
 /// ```
-public struct HostError: LoadError {
+public struct HostError: LoadError, Changeable {
   /// The kind of failure. New codes may be added in any release.
   public let code: ErrorCode<HostError>
   /// A human-readable text: what happened and what to do about it.
@@ -161,9 +161,7 @@ extension HostError {
 
   /// Returns the same error with the URL and the ID of a request.
   func about(_ request: InterceptedRequest) -> HostError {
-    var error = self
-    (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
-    return error
+    with { ($0.url, $0.requestID) = (request.url.withoutUserInfo, request.id) }
   }
 
   /// Wraps the error in a `URLError`.

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error. To simulate a
 /// broken network, a closure returns `MockResponse.error(_:)` instead.
-public struct MockError: LoadError {
+public struct MockError: LoadError, Changeable {
   /// The kind of error.
   public let code: ErrorCode<MockError>
   /// The failure, and how to correct it.
@@ -29,11 +29,7 @@ public struct MockError: LoadError {
   private var isBeneath = false
 
   /// A copy to be put beneath an error with the full text: its description is short.
-  var beneath: MockError {
-    var copy = self
-    copy.isBeneath = true
-    return copy
-  }
+  var beneath: MockError { with { $0.isBeneath = true } }
 
   /// Makes an error of the given kind.
   public init(
@@ -47,9 +43,7 @@ public struct MockError: LoadError {
 
   /// A copy with the given location, unless the error already has one.
   package func located(at location: MockSourceLocation) -> MockError {
-    var copy = self
-    if copy.location == nil { copy.location = location }
-    return copy
+    with { $0.location = $0.location ?? location }
   }
 }
 

@@ -99,7 +99,7 @@ extension InterceptorChain {
   ///
   /// WebSocket requests (`ws`, `wss`) are never covered. For rules based on header fields or the method, use
   /// ``RequestInterceptor/canInit(with:)``.
-  public struct Scope: Sendable {
+  public struct Scope: Sendable, Changeable {
     var schemes: Set<String>?
     /// `nil` for all hosts.
     var hosts: [HostPattern]?
@@ -181,12 +181,6 @@ extension InterceptorChain {
           return nil
         }
       }
-    }
-
-    private func with(_ change: (inout Scope) -> Void) -> Scope {
-      var copy = self
-      change(&copy)
-      return copy
     }
 
     /// Whether the scope restricts only the scheme.

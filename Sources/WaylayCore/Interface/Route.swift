@@ -23,7 +23,7 @@ import Foundation
 ///
 /// A transport without ``TransportCapabilities/routes`` fails a request with a route instead of dialing another
 /// address. To try several addresses, call `next` with one after the other. A redirect starts without a route.
-public struct Route: Sendable, Hashable {
+public struct Route: Sendable, Hashable, Changeable {
   /// The address to dial: an IPv4 or IPv6 literal, without brackets.
   public let address: String
   /// The port to dial; `nil` for the URL's.
@@ -101,18 +101,10 @@ extension Route {
   }
 
   /// The same route without its gate, which the gate itself may hold.
-  var withoutGate: Route {
-    var route = self
-    route.gate = nil
-    return route
-  }
+  var withoutGate: Route { with { $0.gate = nil } }
 
   /// The same route for the host of a URL, whatever host it was for.
-  func bound(to url: URL) -> Route {
-    var route = self
-    route.owner = Owner(url)
-    return route
-  }
+  func bound(to url: URL) -> Route { with { $0.owner = Owner(url) } }
 }
 
 /// A route is a note on a request: `request[Route.self]` is ``InterceptedRequest/route``.

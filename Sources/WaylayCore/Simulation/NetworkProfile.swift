@@ -15,7 +15,7 @@ import Foundation
 /// first contact. The request body itself is not slowed down, only the response to it.
 ///
 /// The values for 3G are those of Apple's Network Link Conditioner.
-public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible {
+public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible, Changeable {
   /// The network's name.
   public let description: String
   /// The latency of a packet, each way.
@@ -49,11 +49,7 @@ public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible {
   public static let threeG = NetworkProfile("3G", latency: .milliseconds(100), downstream: 97_500, upstream: 41_250)
 
   /// The same network with the given fraction of packets lost, from 0 to 1.
-  public func loss(_ part: Double) -> NetworkProfile {
-    var copy = self
-    copy.loss = part
-    return copy
-  }
+  public func loss(_ part: Double) -> NetworkProfile { with { $0.loss = part } }
 
   /// Why the profile is invalid; `nil` if it is valid.
   package var defect: String? {

@@ -4,7 +4,7 @@
 /// let orders = RequestPattern(.post, "/orders").where(.field("X-Tenant", "acme"))
 /// #expect(mock.requests(orders).count == 1)
 /// ```
-public struct RequestPattern: Sendable {
+public struct RequestPattern: Sendable, Changeable {
   /// The method; `nil` for any.
   let method: String?
   let url: URLPattern
@@ -28,9 +28,7 @@ public struct RequestPattern: Sendable {
 
   /// The same pattern, restricted to requests that fulfil all of these conditions as well.
   public func `where`(_ conditions: RequestMatcher...) -> RequestPattern {
-    var copy = self
-    for condition in conditions { copy.add(condition) }
-    return copy
+    with { pattern in for condition in conditions { pattern.add(condition) } }
   }
 
   /// Adds a condition. Predicates come last: they run only if all other conditions match.

@@ -23,7 +23,7 @@ public import HTTPTypes
 ///
 /// `Content-Length` is set automatically if the length is known; a response to `HEAD`, or with the status 204 or 304,
 /// loses its body.
-public struct MockResponse: Sendable {
+public struct MockResponse: Sendable, Changeable {
   /// Where a response comes from.
   enum Content: Sendable {
     case message(Message)
@@ -71,12 +71,6 @@ public struct MockResponse: Sendable {
 
   func noting(_ code: MockError.Code, _ message: String, underlying error: (any Error)? = nil) -> MockResponse {
     with { $0.note(MockError(code, message, underlying: error)) }
-  }
-
-  func with(_ change: (inout MockResponse) -> Void) -> MockResponse {
-    var copy = self
-    change(&copy)
-    return copy
   }
 
   /// A copy with a change of the message, applied now if the message is complete.

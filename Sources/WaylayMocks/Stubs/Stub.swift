@@ -16,7 +16,7 @@
 ///
 /// A stub is a value: you can give the same stub to any number of mocks, each of which counts separately. A mistake in
 /// it, such as a pattern that cannot be parsed, is kept and reported at the line of the stub; nothing traps.
-public struct Stub: Sendable {
+public struct Stub: Sendable, Changeable {
   /// Where a stub's responses come from.
   enum Responses: Sendable {
     case listed([MockResponse])
@@ -168,12 +168,6 @@ public struct Stub: Sendable {
       for condition in conditions { stub.pattern.add(condition) }
       stub.problems += conditions.flatMap(\.problems).map { $0.located(at: stub.location) }
     }
-  }
-
-  func with(_ change: (inout Stub) -> Void) -> Stub {
-    var copy = self
-    change(&copy)
-    return copy
   }
 
   mutating func note(_ code: MockError.Code, _ message: String) {

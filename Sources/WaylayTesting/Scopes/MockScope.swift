@@ -265,7 +265,7 @@ extension MockSourceLocation {
 }
 
 /// The settings of a scope's mock.
-struct ScopeSettings: Sendable {
+struct ScopeSettings: Sendable, Changeable {
   /// Called once per scope.
   var options: @Sendable () -> MockInterceptor.Options = { MockInterceptor.Options() }
   var location: MockSourceLocation
@@ -273,16 +273,12 @@ struct ScopeSettings: Sendable {
   /// A copy with the column of the test's attribute: the compiler gives a trait in an attribute the place of the
   /// declaration.
   func located(at test: Test) -> ScopeSettings {
-    var copy = self
-    copy.location = location.moved(to: test)
-    return copy
+    with { $0.location = location.moved(to: test) }
   }
 
   /// A copy for a trait without a location: reports name the test.
   func named(after test: Test) -> ScopeSettings {
-    var copy = self
-    copy.location.test = "\(test.sourceLocation.fileID):\(test.sourceLocation.line)"
-    return copy
+    with { $0.location.test = "\(test.sourceLocation.fileID):\(test.sourceLocation.line)" }
   }
 
   /// Makes a mock inside the current scope's mock, if any: its stubs take precedence.

@@ -21,7 +21,7 @@ public import WaylayMocks
 ///
 /// Tests with this trait run in parallel with all other tests; those with `intercepting` take turns among themselves.
 /// Use `withMock` in XCTest, and for stubs that apply to a part of a test.
-public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
+public struct MockTrait: TestTrait, SuiteTrait, TestScoping, Changeable {
   /// The identity of a trait: a suite's trait is copied to every test in the suite.
   final class Identity: Sendable {}
 
@@ -107,11 +107,7 @@ extension Trait where Self == MockTrait {
   /// ```swift
   /// @Test(.mocked) func startsWithoutTheNetwork() { … }
   /// ```
-  public static var mocked: MockTrait {
-    var trait = MockTrait.mocked()
-    trait.isPlaced = false
-    return trait
-  }
+  public static var mocked: MockTrait { MockTrait.mocked().with { $0.isPlaced = false } }
 
   /// A mock for the test, or for each test in the suite.
   ///
@@ -160,11 +156,7 @@ extension Trait where Self == MockTrait {
   /// not see a session that code makes from its own configuration, because on both platforms such requests bypass all
   /// interceptors (platform fact P11): inject a session into such code. Cassettes may record.
   /// `WAYLAY_AIRGAPPED=1 swift test` does the same for every test with a mock or a cassette.
-  public static var airgapped: MockTrait {
-    var trait = MockTrait.mocked()
-    trait.role = .airGap
-    return trait
-  }
+  public static var airgapped: MockTrait { MockTrait.mocked().with { $0.role = .airGap } }
 
   /// Runs the test once, and again with each fault at each of its exchanges, until one breaks an invariant.
   ///
@@ -196,9 +188,7 @@ extension Trait where Self == MockTrait {
   public static func exploringFaults(
     limit: Int = 200, seed: UInt64? = nil, realTime: Duration = .seconds(3)
   ) -> MockTrait {
-    var trait = MockTrait.mocked()
-    trait.role = .exploration(limit: limit, seed: seed, realTime: realTime)
-    return trait
+    MockTrait.mocked().with { $0.role = .exploration(limit: limit, seed: seed, realTime: realTime) }
   }
 }
 

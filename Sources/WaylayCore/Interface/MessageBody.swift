@@ -205,17 +205,21 @@ extension MessageBody {
   }
 }
 
-extension MessageBody.Chunks {
-  /// Reads a file. Opening fails at once, so that the error names the file rather than the wire.
-  convenience init(reading url: URL) throws {
-    let file: FileReader
-    do {
-      file = try FileReader(url)
-    } catch {
+extension MessageBody {
+  /// Opens the file of a body. This fails at once, so that the error names the file rather than the wire.
+  static func open(_ url: URL) throws(WaylayError) -> FileHandle {
+    do { return try FileHandle(forReadingFrom: url) } catch {
       throw WaylayError(
         .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.",
         interceptor: Lineage.currentReader, underlying: error)
     }
+  }
+}
+
+extension MessageBody.Chunks {
+  /// Reads a file.
+  convenience init(reading url: URL) throws {
+    let file = FileReader(handle: try MessageBody.open(url))
     self.init {
       // Read on the calling thread: regular files are fast, and a thread hop would cost more.
       let chunk = try file.handle.read(upToCount: MessageBody.chunkSize)
@@ -230,10 +234,6 @@ extension MessageBody.Chunks {
 /// Unchecked: chunks are pulled one at a time. Apple does not document whether `FileHandle` is `Sendable`.
 private struct FileReader: @unchecked Sendable {
   let handle: FileHandle
-
-  init(_ url: URL) throws {
-    handle = try FileHandle(forReadingFrom: url)
-  }
 }
 
 /// Reads an `InputStream` off the caller's thread.

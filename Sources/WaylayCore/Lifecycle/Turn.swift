@@ -310,12 +310,7 @@ struct InlineInterceptors: Sendable {
   private let interceptors: [any InlineResponding]
 
   init(_ interceptors: [any RequestInterceptor]) {
-    var inline: [any InlineResponding] = []
-    for interceptor in interceptors {
-      guard let interceptor = interceptor as? any InlineResponding else { break }
-      inline.append(interceptor)
-    }
-    self.interceptors = inline
+    self.interceptors = interceptors.prefix { $0 is any InlineResponding }.compactMap { $0 as? any InlineResponding }
   }
 
   var isEmpty: Bool { interceptors.isEmpty }

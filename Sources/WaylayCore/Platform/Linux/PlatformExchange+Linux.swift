@@ -45,7 +45,7 @@
           form = data.isEmpty ? .none : .data(data)
         } else if let url = body.fileURL {
           // Fails here, with the file's name, rather than inside the session.
-          _ = try MessageBody.Chunks(reading: url)
+          try MessageBody.open(url).close()
           form = .file(url, spooled: nil)
         } else {
           let file = try await Self.spool(body)

@@ -142,11 +142,7 @@
         _ = waylay_curl_set_text(easy, CurlOption.authorityFolder, nil)
         return text(CurlOption.authorityFile, path)
       }
-      guard let bytes = authorities.bytes else { return true }
-      return bytes.withUnsafeBytes { bytes in
-        guard let start = bytes.baseAddress else { return false }
-        return waylay_curl_set_blob(easy, CurlOption.authorities, start, bytes.count) == 0
-      }
+      return authorities.bytes.map { blob(CurlOption.authorities, $0) } ?? true
     }
 
     /// Sets pins and a client certificate. If libcurl refuses them, the transfer fails before it begins.

@@ -48,13 +48,7 @@
       if let data = body.inMemory {
         form = data.isEmpty ? .none : .data(data)
       } else if let url = body.fileURL {
-        do {
-          form = .file(try FileHandle(forReadingFrom: url))
-        } catch {
-          throw WaylayError(
-            .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.",
-            underlying: error)
-        }
+        form = .file(try MessageBody.open(url))
       } else {
         form = .stream(body)
       }

@@ -31,55 +31,42 @@ final class Probes: Sendable {
 
   fileprivate struct Trial {
     var isConnected = false
-    var waiters: [UInt64: Promise<Permit>] = [:]
-    /// The waiters in FIFO order; the numbers of cancelled waiters stay in it.
-    var order: [UInt64] = []
+    var waiters: [ObjectIdentifier: Promise<Permit>] = [:]
+    /// The waiters in FIFO order; cancelled waiters stay in it.
+    var order: [ObjectIdentifier] = []
   }
 
-  private struct State {
-    var trials: [Target: Trial] = [:]
-    var last: UInt64 = 0
-  }
-
-  private let state = Locked(State())
+  private let trials = Locked<[Target: Trial]>([:])
 
   /// Returns at once if the address is not being probed, or was connected; otherwise once the outcome is known.
   ///
   /// Returns `abandoned` to a cancelled task.
   func permit(for target: Target) async -> Permit {
-    let number = state.withLock { state in
-      state.last += 1
-      return state.last
-    }
     let promise = Promise<Permit>()
     let permit = try? await promise.valueUnlessCancelled {
-      let permit: Permit? = state.withLock { state in
-        guard var trial = state.trials[target] else {
-          state.trials[target] = Trial()
+      let permit: Permit? = trials.withLock { trials in
+        guard let isConnected = trials[target]?.isConnected else {
+          trials[target] = Trial()
           return .granted(Probe(self, target))
         }
-        if trial.isConnected { return .settled(.connected) }
-        trial.waiters[number] = promise
-        trial.order.append(number)
-        state.trials[target] = trial
+        if isConnected { return .settled(.connected) }
+        trials[target]?.waiters[ObjectIdentifier(promise)] = promise
+        trials[target]?.order.append(ObjectIdentifier(promise))
         return nil
       }
       if let permit { promise.settle(.success(permit)) }
     } onCancel: {
-      state.withLock { _ = $0.trials[target]?.waiters.removeValue(forKey: number) }
+      trials.withLock { _ = $0[target]?.waiters.removeValue(forKey: ObjectIdentifier(promise)) }
     }
     return permit ?? .settled(.abandoned)
   }
 
   /// The connection is open and verified: resumes all waiters.
   fileprivate func connected(_ target: Target) {
-    let waiters = state.withLock { state in
-      defer {
-        state.trials[target]?.isConnected = true
-        state.trials[target]?.waiters = [:]
-        state.trials[target]?.order = []
-      }
-      return state.trials[target].map { Array($0.waiters.values) } ?? []
+    let waiters = trials.withLock { trials -> [Promise<Permit>] in
+      guard let trial = trials[target] else { return [] }
+      trials[target] = Trial(isConnected: true)
+      return Array(trial.waiters.values)
     }
     for waiter in waiters { waiter.settle(.success(.settled(.connected))) }
   }
@@ -87,12 +74,12 @@ final class Probes: Sendable {
   /// Ends the probe. If its outcome is unknown, the first waiter probes next.
   fileprivate func ended(_ target: Target, _ conclusion: Conclusion) {
     var permit = Permit.settled(conclusion)
-    let waiters = state.withLock { state -> [Promise<Permit>] in
-      guard var trial = state.trials.removeValue(forKey: target) else { return [] }
+    let waiters = trials.withLock { trials -> [Promise<Permit>] in
+      guard var trial = trials.removeValue(forKey: target) else { return [] }
       guard case .abandoned = conclusion else { return Array(trial.waiters.values) }
       guard let next = trial.takeFirst() else { return [] }
       trial.isConnected = false
-      state.trials[target] = trial
+      trials[target] = trial
       permit = .granted(Probe(self, target))
       return [next]
     }

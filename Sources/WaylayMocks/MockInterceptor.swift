@@ -371,8 +371,6 @@ final class StubEntry: @unchecked Sendable {
   let isInline: Bool
   /// Whether the pattern is valid; responses may still have mistakes.
   let canMatch: Bool
-  private let limit: Int
-  private let priority: Int
   /// One per listed response: its prepared form, or `nil` if it is not the same for every request.
   private let prepared: [PreparedResponse?]
   private(set) var uses = 0
@@ -386,16 +384,15 @@ final class StubEntry: @unchecked Sendable {
     self.stub = stub
     self.number = number
     self.order = order ?? Order(number: number)
-    priority = stub.life.priority
     canMatch = stub.canMatch
-    limit = stub.life.maximum ?? .max
     prepared = stub.listed?.map(\.prepared) ?? []
     isInline = !stub.pattern.runsForeignCode && !prepared.isEmpty && !prepared.contains { $0 == nil }
   }
 
   /// Whether this stub takes precedence over the other.
   func precedes(_ other: StubEntry) -> Bool {
-    priority == other.priority ? order > other.order : priority > other.priority
+    let (ours, theirs) = (stub.life.priority, other.stub.life.priority)
+    return ours == theirs ? order > other.order : ours > theirs
   }
 
   /// One use of a stub.
@@ -410,7 +407,7 @@ final class StubEntry: @unchecked Sendable {
   func claim(for request: InterceptedRequest) -> Result<Use, Spent> {
     if isRemoved { return .failure(Spent(entry: self, isRemoved: true)) }
     if !challenged.isEmpty, let number = challenged.removeValue(forKey: request.id) { return .success(use(number)) }
-    guard uses < limit else { return .failure(Spent(entry: self, isRemoved: false)) }
+    guard uses < stub.life.maximum ?? .max else { return .failure(Spent(entry: self, isRemoved: false)) }
     defer { uses += 1 }
     return .success(use(uses))
   }

@@ -36,10 +36,9 @@ extension Redaction {
     parts.user = nil
     parts.password = nil
     parts.fragment = nil
-    parts.percentEncodedQuery =
-      parts.percentEncodedQuery.map {
-        shownQuery($0).addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed.union(["%"]))
-      } ?? nil
+    parts.percentEncodedQuery = parts.percentEncodedQuery.flatMap {
+      shownQuery($0).addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed.union(["%"]))
+    }
     return (parts.string ?? url.absoluteString).replacingOccurrences(of: "%E2%80%A6", with: "…")
   }
 

@@ -16,11 +16,10 @@ extension MockResponse {
     to request: MockRequest, next: InterceptorChain.Next, in environment: MockEnvironment
   ) async throws -> InterceptedResponse {
     if let defect { throw defect }
-    let isPaced = !timing.isImmediate || bodyFault != nil
-    let stopwatch = isPaced ? Stopwatch(environment.clock) : nil
-    guard let stopwatch else {
+    if timing.isImmediate, bodyFault == nil {
       return finished(try await edited(original(for: request, next), request, environment), request)
     }
+    let stopwatch = Stopwatch(environment.clock)
     if timing.losesEverything { try await Never.comes() }
     try await timing.waitForFirstByte(stopwatch, sending: request.request.body.length ?? 0, environment.random)
     var response = finished(try await edited(original(for: request, next), request, environment), request)
@@ -73,14 +72,20 @@ extension MockResponse {
     var response = response
     if servesRanges { response.serveRange(of: request.request) }
     guard response.source == .mock else { return response }
-    if request.method != "HEAD", [204, 304].contains(response.status.code) { response.body = .empty }
-    if let length = response.body.length, ![204, 304].contains(response.status.code),
-      !response.fields.contains(where: { $0.name == .contentLength || $0.name == .transferEncoding })
-    {
-      response.fields.append(HTTPField(name: .contentLength, value: String(length)))
-    }
+    response.complete()
     if request.method == "HEAD" { response.body = .empty }
     return response
+  }
+}
+
+extension InterceptedResponse {
+  /// Takes the body of a status without one away, and adds the length of any other body.
+  fileprivate mutating func complete() {
+    guard ![204, 304].contains(status.code) else { return body = .empty }
+    guard let length = body.length,
+      !fields.contains(where: { $0.name == .contentLength || $0.name == .transferEncoding })
+    else { return }
+    fields.append(HTTPField(name: .contentLength, value: String(length)))
   }
 }
 
@@ -105,24 +110,22 @@ extension InterceptedResponse {
 
 /// A response that is the same for every request, made once with its stub, which makes sending cheap.
 struct PreparedResponse: Sendable {
-  let status: HTTPResponse.Status
-  let fields: HTTPFields
-  let body: MessageBody
-  /// The last response. Most stubs serve one URL, so later requests reuse the response and its head: making a head is
-  /// the loading system's most expensive step here.
-  private let last = Locked<InterceptedResponse?>(nil)
+  /// The last response, at first without the URL of a request. Most stubs serve one URL, so later requests reuse the
+  /// response and its head: making a head is the loading system's most expensive step here.
+  private let last: Locked<InterceptedResponse>
+
+  init(_ response: InterceptedResponse) { last = Locked(response) }
 
   /// The response to a request; `nil` for `HEAD`, whose responses lose their bodies.
   func response(to facts: RequestFacts) -> InterceptedResponse? {
     guard facts.method != "HEAD" else { return nil }
     let url = facts.url.url
-    var response: InterceptedResponse
-    if let known = last.withLock({ $0 }), known.url == url {
-      guard !known.keepsHead else { return known }
-      response = known
+    var response = last.withLock { $0 }
+    if response.url == url {
+      guard !response.keepsHead else { return response }
       response.keepHead()
     } else {
-      response = InterceptedResponse(status: status, fields: fields, url: url, body: body, source: .mock)
+      response.url = url
     }
     last.withLock { $0 = response }
     return response
@@ -141,13 +144,10 @@ extension MockResponse {
       guard case .message(let change) = edit else { return nil }
       change(&message)
     }
-    let hasBody = ![204, 304].contains(message.status.code)
-    if hasBody, let length = body.length, !message.fields.contains(.contentLength),
-      !message.fields.contains(.transferEncoding)
-    {
-      message.fields.append(HTTPField(name: .contentLength, value: String(length)))
-    }
-    return PreparedResponse(status: message.status, fields: message.fields, body: hasBody ? body : .empty)
+    var response = InterceptedResponse(
+      status: message.status, fields: message.fields, url: URL(fileURLWithPath: "/"), body: body, source: .mock)
+    response.complete()
+    return PreparedResponse(response)
   }
 }
 

@@ -54,10 +54,8 @@ final class Load: Sendable {
     self.delegate = delegate
     var bare = ownership.request
     // On Linux, mutating a request without a URL crashes the process.
-    let carried = body ?? (bare.url == nil ? nil : bare.takeBody())
-    if bare.httpBody != nil, bare.url != nil { bare.httpBody = nil }
-    if bare.httpBodyStream != nil, bare.url != nil { bare.httpBodyStream = nil }
-    first = Hop(urlRequest: bare, body: carried ?? .empty, number: hop, isUpload: isUpload)
+    let carried = bare.url == nil ? nil : bare.takeBody()
+    first = Hop(urlRequest: bare, body: body ?? carried ?? .empty, number: hop, isUpload: isUpload)
     ownTimeout = InterceptedRequest.Options.timeout(of: bare)
     let now = ownership.installation.registry.clock.now()
     state = Locked(State(clock: IdleClock(startedAt: now, lastActivity: now)))

@@ -12,8 +12,6 @@ final class SessionQueue: Sendable {
     let number: UInt64
     /// The location of the scope's mock.
     let location: MockSourceLocation
-
-    static func == (one: Permit, other: Permit) -> Bool { one.number == other.number }
   }
 
   /// A scope has held the permit for too long.

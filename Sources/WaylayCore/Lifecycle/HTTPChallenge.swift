@@ -102,17 +102,18 @@ struct DigestChallenge: Sendable {
   }
 
   private let algorithm: Algorithm
-  /// Whether the server named the algorithm; RFC 2617 omits it for MD5.
-  private let namesAlgorithm: Bool
   private let realm: String
   private let nonce: String
-  private let opaque: String?
-  /// Whether the quality of protection is `auth`; without it the credentials follow RFC 2069.
-  private let hasQuality: Bool
-  private let hashesUser: Bool
-  /// Whether the credential was right and only the nonce had expired.
-  let isStale: Bool
+  private let parameters: [String: String]
   private let clientNonce: String
+  /// Whether the server named the algorithm; RFC 2617 omits it for MD5.
+  private var namesAlgorithm: Bool { parameters["algorithm"] != nil }
+  private var opaque: String? { parameters["opaque"] }
+  /// Whether the quality of protection is `auth`; without it the credentials follow RFC 2069.
+  private var hasQuality: Bool { parameters["qop"] != nil }
+  private var hashesUser: Bool { parameters["userhash"]?.lowercased() == "true" }
+  /// Whether the credential was right and only the nonce had expired.
+  var isStale: Bool { parameters["stale"]?.lowercased() == "true" }
 
   /// `nil` unless the challenge is Digest with a supported algorithm and quality of protection (`auth-int` is not
   /// supported).
@@ -132,11 +133,7 @@ struct DigestChallenge: Sendable {
     self.realm = realm
     self.nonce = nonce
     self.clientNonce = clientNonce
-    namesAlgorithm = name != nil
-    opaque = challenge.parameters["opaque"]
-    hasQuality = qualities != nil
-    hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
-    isStale = challenge.parameters["stale"]?.lowercased() == "true"
+    parameters = challenge.parameters
   }
 
   /// The rank of the algorithm; Basic has 0.

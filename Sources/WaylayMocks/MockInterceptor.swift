@@ -61,7 +61,9 @@ public final class MockInterceptor: InlineResponding {
     }
 
     mutating func forgetRemovedStubs() {
-      for position in requests.indices { requests[position].forgetRemovedStub() }
+      for position in requests.indices where requests[position].record?.entry?.isRemoved == true {
+        requests[position].record?.entry = nil
+      }
     }
   }
 

@@ -128,10 +128,8 @@ extension Inspector.Exchange {
   ) -> [String: JSONValue] {
     var fields: [String: JSONValue] = ["_id": JSONValue(id), "_state": JSONValue(state.description)]
     if let source { fields["_source"] = JSONValue(source.description) }
-    if let failure {
-      fields["_error"] = JSONValue(failure.message)
-      if let phase = failure.phase { fields["_phase"] = JSONValue(phase.description) }
-    }
+    fields["_error"] = failure.map { JSONValue($0.message) }
+    fields["_phase"] = failure?.phase.map { JSONValue($0.description) }
     if !attempts.isEmpty { fields["_attempts"] = JSONValue(attempts.map(\.json)) }
     if let isReused { fields["_reused"] = JSONValue(isReused) }
     if truncated { fields["_truncated"] = true }
@@ -157,10 +155,8 @@ extension Inspector.Exchange.Attempt {
     if let address { fields["address"] = JSONValue(address) }
     if let time { fields["time"] = JSONValue(time) }
     if let status { fields["status"] = JSONValue(status) }
-    if let failure {
-      fields["error"] = JSONValue(failure.message)
-      if let phase = failure.phase { fields["phase"] = JSONValue(phase.description) }
-    }
+    fields["error"] = failure.map { JSONValue($0.message) }
+    fields["phase"] = failure?.phase.map { JSONValue($0.description) }
     if let isConnectionReused { fields["reused"] = JSONValue(isConnectionReused) }
     return JSONValue(fields)
   }

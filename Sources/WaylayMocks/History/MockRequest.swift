@@ -12,7 +12,7 @@ public struct MockRequest: Sendable {
   /// Data of a request in the history.
   struct Record: Sendable {
     /// The stub that answered; dropped once the stub is removed, to free its memory.
-    private(set) var entry: StubEntry?
+    var entry: StubEntry?
     /// The number and location of that stub, if any.
     let stub: (number: Int, location: MockSourceLocation)?
     /// Whether the answering stub belongs to this mock, not to an outer mock.
@@ -21,8 +21,6 @@ public struct MockRequest: Sendable {
     let shownNames: Set<String>
     /// The response or the error.
     let outcome: MockOutcome?
-
-    fileprivate mutating func forgetRemovedStub() { if entry?.isRemoved == true { entry = nil } }
   }
 
   /// The request, with a replayable body.
@@ -34,7 +32,7 @@ public struct MockRequest: Sendable {
   /// The position among the requests that the stub answers, from 0.
   public let index: Int
   /// `nil` outside the history.
-  private(set) var record: Record?
+  var record: Record?
 
   /// The location of the stub that answered the request, in a mock's history; `nil` if none did.
   public var stubLocation: MockSourceLocation? { record?.stub?.location }
@@ -84,9 +82,6 @@ extension MockRequest: CustomStringConvertible {
 }
 
 extension MockRequest {
-  /// Drops the stub if it was removed.
-  mutating func forgetRemovedStub() { record?.forgetRemovedStub() }
-
   var facts: RequestFacts { RequestFacts(request, body: body) }
 
   /// Whether the response to this request may have led to `next`: an earlier hop of the same load, or, where the

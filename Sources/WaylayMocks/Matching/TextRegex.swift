@@ -51,16 +51,6 @@ struct TextRegex: Sendable, CustomStringConvertible {
 
   /// The names of the groups `(?<name>…)`.
   private static func names(in pattern: String) -> [String] {
-    var names: [String] = []
-    var rest = pattern[...]
-    while let start = rest.range(of: "(?<") {
-      rest = rest[start.upperBound...]
-      guard let end = rest.firstIndex(of: ">") else { break }
-      let name = rest[..<end]
-      if let first = name.first, first.isLetter, name.allSatisfy({ $0.isLetter || $0.isNumber }) {
-        names.append(String(name))
-      }
-    }
-    return names
+    pattern.matches(of: #/\(\?<([A-Za-z][A-Za-z0-9]*)>/#).map { String($0.1) }
   }
 }

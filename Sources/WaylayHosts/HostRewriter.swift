@@ -311,23 +311,18 @@ extension HostRewriter {
   public func explain(_ url: URL) async -> HostExplanation {
     let isHTTP = ["http", "https"].contains(url.scheme?.lowercased())
     guard isHTTP, let authority = Self.authority(of: url) else {
-      return HostExplanation(
-        host: url.host, rule: nil, rows: [],
-        summary: "\(url.redacted): not http or https, or no host: left alone", error: nil)
+      return HostExplanation(url.host, "\(url.redacted): not http or https, or no host: left alone")
     }
     let host = "\(authority.host):\(authority.port)"
     guard !yields(to: url) else {
-      return HostExplanation(
-        host: host, rule: nil, rows: [], summary: "\(host), a proxy of the system: the request is left alone",
-        error: nil)
+      return HostExplanation(host, "\(host), a proxy of the system: the request is left alone")
     }
+    let rule = ruleSource.match(authority.host, port: authority.port)
     let end = policy.allowsSystem ? "then the system's resolver" : "and nothing else"
     do {
       guard let plan = try await plan(for: authority) else {
-        let rule = ruleSource.match(authority.host, port: authority.port)
         let reason = rule.map { "rule \"\($0)\"" } ?? "no rule"
-        return HostExplanation(
-          host: host, rule: rule, rows: [], summary: "\(host), \(reason): the request is left alone", error: nil)
+        return HostExplanation(host, "\(host), \(reason): the request is left alone", rule: rule)
       }
       let now = clock.time()
       let rows = plan.ranking.entries.map { entry in
@@ -335,13 +330,9 @@ extension HostRewriter {
           candidate: entry.candidate, state: entry.state, handshake: entry.record.smoothed,
           ban: entry.ban.map { $0.until - now })
       }
-      return HostExplanation(
-        host: host, rule: plan.rule, rows: rows, summary: "\(host), rule \"\(plan.rule)\", \(end)",
-        error: nil)
+      return HostExplanation(host, "\(host), rule \"\(plan.rule)\", \(end)", rule: plan.rule, rows: rows)
     } catch {
-      let rule = ruleSource.match(authority.host, port: authority.port)
-      return HostExplanation(
-        host: host, rule: rule, rows: [], summary: "\(host), no address, \(end)", error: error)
+      return HostExplanation(host, "\(host), no address, \(end)", rule: rule, error: error)
     }
   }
 }

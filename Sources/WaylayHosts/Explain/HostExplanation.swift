@@ -57,6 +57,12 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
   }
 }
 
+extension HostExplanation {
+  init(_ host: String?, _ summary: String, rule: HostRule? = nil, rows: [Row] = [], error: (any Error)? = nil) {
+    self.init(host: host, rule: rule, rows: rows, summary: summary, error: error)
+  }
+}
+
 extension [HostAttempt] {
   /// The attempts as a human-readable table: address, source, outcome, times.
   public var table: String {

@@ -159,12 +159,12 @@ extension Inspector {
 }
 
 /// The CRC-32 checksum of Ethernet and gzip (ISO 3309).
-package enum CRC32 {
+enum CRC32 {
   private static let table: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
   }
 
-  package static func of(_ data: Data) -> UInt32 {
+  static func of(_ data: Data) -> UInt32 {
     ~data.reduce(~0) { check, byte in table[Int(UInt8(truncatingIfNeeded: check) ^ byte)] ^ check >> 8 }
   }
 }

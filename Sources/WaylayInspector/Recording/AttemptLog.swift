@@ -85,7 +85,6 @@ private struct AttemptInterceptor: RequestInterceptor {
   private static func address(of request: InterceptedRequest) -> String? {
     guard let route = request.route else { return nil }
     let host = route.address.contains(":") ? "[\(route.address)]" : route.address
-    let isSecure = ["https", "wss"].contains(request.url.scheme?.lowercased())
-    return "\(host):\(route.port ?? request.url.port ?? (isSecure ? 443 : 80))"
+    return "\(host):\(route.port ?? request.url.portOrDefault ?? 80)"
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Locations of cassette files, and their atomic replacement.
-package enum CassetteFile {
+enum CassetteFile {
   /// Resolves a path written in a source file.
   static func place(of path: String, besides source: String) -> URL {
     let isNamed = path.lowercased().hasSuffix(".har") || (path.hasPrefix("/") && isFolder(path) == false)

@@ -177,11 +177,10 @@ public struct InterceptedRequest: Sendable {
     private static let counter = Locked<UInt64>(0)
 
     static func next() -> ID {
-      ID(
-        number: counter.withLock {
-          $0 += 1
-          return $0
-        })
+      counter.withLock { number in
+        number += 1
+        return ID(number: number)
+      }
     }
 
     /// The identifier as text.

@@ -371,15 +371,8 @@ final class Lineage: Sendable {
 
   var path: String { entries.map(\.label).joined(separator: " → ") }
 
-  private static let origins = Locked<UInt64>(0)
-
   /// A process-wide unique number for a registry or a loop guard.
-  static func nextOrigin() -> UInt64 {
-    origins.withLock {
-      $0 += 1
-      return $0
-    }
-  }
+  static func nextOrigin() -> UInt64 { InterceptedRequest.ID.next().number }
 
   /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if ended loads keep
   /// starting new ones, more than one per second.

@@ -187,12 +187,8 @@ public final class InterceptorRegistry: Sendable {
   public func invalidate() {
     let (installations, direct) = state.withLock { state in
       state.isInvalidated = true
-      defer {
-        state.installations = []
-        state.direct = nil
-        state.index = ChainIndex([])
-      }
-      return (state.installations, state.direct)
+      state.index = ChainIndex([])
+      return (exchange(&state.installations, with: []), state.direct.take())
     }
     watch.close()
     direct?.invalidate()

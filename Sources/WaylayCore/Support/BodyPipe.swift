@@ -108,7 +108,6 @@ final class BodyPipe: Sendable {
     }
 
     func next() async throws -> Data? { try await pipe.next() }
-    func interrupt(_ error: any Error) { pipe.interrupt(error) }
     var trailers: HTTPFields { pipe.trailers }
     var metrics: LoadMetrics? { pipe.metrics }
   }

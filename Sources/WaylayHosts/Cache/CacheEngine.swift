@@ -168,8 +168,7 @@ final class CacheEngine: Sendable {
     let now = clock.time()
     let old = state.withLock { state -> [Task<Void, Never>] in
       state.table.flush(at: now)
-      let flights = state.flights
-      state.flights = [:]
+      let flights = exchange(&state.flights, with: [:])
       for (query, flight) in flights {
         start(query, isBackground: flight.isBackground, &state)
         state.flights[query]?.waiters = flight.waiters
@@ -185,14 +184,9 @@ final class CacheEngine: Sendable {
   func stop() {
     let (tasks, waiters) = state.withLock { state in
       state.isStopped = true
-      let flights = state.flights.values
-      defer {
-        state.flights = [:]
-        (state.prefetching, state.saving) = (nil, nil)
-      }
-      return (
-        flights.map(\.task) + [state.prefetching, state.saving].compactMap { $0 }, flights.flatMap(\.waiters.values)
-      )
+      let flights = exchange(&state.flights, with: [:]).values
+      let others = [state.prefetching.take(), state.saving.take()].compactMap(\.self)
+      return (flights.map(\.task) + others, flights.flatMap(\.waiters.values))
     }
     for task in tasks { task.cancel() }
     for waiter in waiters { waiter.settle(.failure(CancellationError())) }

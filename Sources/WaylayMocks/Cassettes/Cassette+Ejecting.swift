@@ -6,7 +6,8 @@ extension Cassette {
   ///
   /// Read it when everything that uses the cassette is done.
   public var issues: [MockIssue] {
-    let (noted, unused) = state.withLock { ($0.issues, $0.tracks.filter { $0.uses == 0 }) }
+    let (noted, tracks) = state.withLock { ($0.issues, $0.tracks) }
+    let unused = tracks.filter { $0.uses == 0 }
     if state.withLock({ $0.fresh != nil }) {
       let message =
         "\(file.lastPathComponent) was recorded for a comparison that did not take place: use .cassette or "
@@ -23,14 +24,12 @@ extension Cassette {
       : "Re-record it (WAYLAY_RECORD=all swift test), remove them (Cassette.Options.unused = .prune), or ignore them "
         + "(.ignore)."
     let message =
-      "The cassette \(file.lastPathComponent) has entries that were not played: \(unused.count) of \(tracksCount). "
+      "The cassette \(file.lastPathComponent) has entries that were not played: \(unused.count) of \(tracks.count). "
       + cure + list
     return noted + [
       MockIssue(kind: .unused, message: message, location: location, isWarning: options.unused != .fail)
     ]
   }
-
-  private var tracksCount: Int { state.withLock { $0.tracks.count } }
 
   /// Reports each of the ``issues`` as a failure of the running test, or as a warning, at the cassette's source
   /// location.

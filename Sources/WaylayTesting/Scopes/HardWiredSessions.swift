@@ -92,11 +92,7 @@ final class HardWiredSessions: Sendable {
 
   /// Ends the interception and releases the permit.
   func end() {
-    let ended = state.withLock { state in
-      state.isEnded = true
-      defer { (state.permit, state.interceptions, state.unattributed) = (nil, [], nil) }
-      return state
-    }
+    let ended = state.withLock { exchange(&$0, with: State(isEnded: true)) }
     for interception in ended.interceptions.reversed() { interception.end() }
     ended.unattributed?.invalidate()
     if let permit = ended.permit { SessionQueue.shared.release(permit) }

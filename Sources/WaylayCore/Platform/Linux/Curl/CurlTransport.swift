@@ -239,17 +239,15 @@
       _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(),
       security: TransportSecurity = TransportSecurity(), logger: Logger?
     ) -> any Transport {
-      if configuration.hasForeignProtocolClasses {
-        return URLSessionTransport(configuration: configuration, limits: limits, security: security)
-      }
-      guard let reason = CurlTransport.unavailableReason else {
-        var options = CurlTransport.Options()
-        (options.limits, options.security) = (limits, security)
-        return CurlTransport(configuration: configuration, options: options)
-      }
-      if let logger {
-        let isFirst = hasWarned.withLock { !exchange(&$0, with: true) }
-        if isFirst { logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
+      if !configuration.hasForeignProtocolClasses {
+        guard let reason = CurlTransport.unavailableReason else {
+          var options = CurlTransport.Options()
+          (options.limits, options.security) = (limits, security)
+          return CurlTransport(configuration: configuration, options: options)
+        }
+        if let logger, hasWarned.withLock({ !exchange(&$0, with: true) }) {
+          logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)")
+        }
       }
       return URLSessionTransport(configuration: configuration, limits: limits, security: security)
     }

@@ -225,8 +225,7 @@ extension HostRewriter {
   func plan(for authority: HostAuthority) async throws -> Plan? {
     guard let rule = ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else { return nil }
     var found = CachedResolution(
-      resolution: HostResolution(rule.endpoints, timeToLive: .zero, source: "rule"), age: nil, isStale: false,
-      isCached: true)
+      resolution: HostResolution(rule.endpoints, timeToLive: .zero, source: "rule"), age: nil, isStale: false)
     if rule.endpoints.isEmpty {
       guard let cache else {
         throw HostError(

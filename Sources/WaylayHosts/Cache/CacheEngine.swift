@@ -144,7 +144,7 @@ final class CacheEngine: Sendable {
           .resolverFailed, "\(resolution.source) answered without an address.", host: query.host.description)
       }
       table.store(resolution, for: query, at: now)
-      return .success(CachedResolution(resolution: resolution, age: .zero, isStale: false, isCached: false))
+      return .success(CachedResolution(resolution: resolution, age: .zero, isStale: false))
     } catch {
       let error =
         error as? HostError

@@ -134,7 +134,7 @@ struct CacheTable: Sendable {
 
 extension CacheTable.Entry {
   func answer(at now: Duration, isStale: Bool = false) -> CachedResolution {
-    CachedResolution(resolution: resolution, age: now - stored, isStale: isStale, isCached: true)
+    CachedResolution(resolution: resolution, age: now - stored, isStale: isStale)
   }
 }
 

@@ -78,8 +78,6 @@ struct CachedResolution: Sendable, Hashable {
   let age: Duration?
   /// Whether the answer has expired and is used because no fresh one is available (RFC 8767).
   let isStale: Bool
-  /// Whether the answer came from the cache, without waiting for the resolver.
-  let isCached: Bool
 }
 
 extension ResolutionCache {

@@ -253,9 +253,6 @@ struct AddressBan: Sendable, Hashable {
   let cause: OpenEnum<HostAttempt>
   /// The end of the ban, by the clock of the health records.
   let until: Duration
-
-  /// Whether a change of the network also ends the ban.
-  var isSuspectedHijack: Bool { cause.isSuspectedHijack }
 }
 
 /// The pace of the network: the time for connecting and the TLS handshake over all addresses. Deadlines derive from it.

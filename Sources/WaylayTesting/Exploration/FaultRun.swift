@@ -61,11 +61,6 @@ struct FaultPlan: Sendable, Hashable {
     (self.kind, self.exchange) = (kind, exchange)
   }
 
-  init?(seed: UInt64) {
-    guard let kind = Kind(rawValue: Int(seed & 0xFF)), let exchange = Int(exactly: seed >> 8) else { return nil }
-    self.init(kind, at: exchange)
-  }
-
   /// The faulty response, and the Swift source that makes it.
   func answer(to exchange: FaultRun.Exchange) -> (response: MockResponse, source: String) {
     let length = exchange.length
@@ -105,7 +100,6 @@ final class FaultRun: Sendable {
   /// A request of the run, and observed properties of its response.
   struct Exchange: Sendable {
     var request: InterceptedRequest
-    var body: Data
     /// Identifies equal requests: method and URL, and for unsafe methods the body.
     var key: String
     /// The index among requests with the same key.
@@ -222,7 +216,7 @@ final class FaultRun: Sendable {
     return state.withLock { state in
       let occurrence = state.exchanges.count { $0.key == key }
       let number = state.exchanges.count
-      state.exchanges.append(Exchange(request: request, body: body, key: key, occurrence: occurrence, at: now))
+      state.exchanges.append(Exchange(request: request, key: key, occurrence: occurrence, at: now))
       state.open[number] = "\(request.method.rawValue) \(url.prefix { $0 != "?" })"
       state.events += 1
       guard let plan, let target else { return (number, nil) }

@@ -34,10 +34,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// 6762), `localhost` (RFC 6761), `home.arpa` (RFC 8375) or `internal`.
   public var isLocal: Bool {
     guard !isAddress else { return false }
-    return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { isBelow($0) }
+    return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { Self.isBelow(description, $0) }
   }
-
-  private func isBelow(_ name: String) -> Bool { Self.isBelow(description, name) }
 
   static func isBelow(_ host: String, _ name: String) -> Bool {
     let utf8 = host.utf8

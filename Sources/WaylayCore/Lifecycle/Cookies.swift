@@ -114,7 +114,9 @@ extension LoadContext {
       accepts(cookiesOf: url, for: document)
     else { return 0 }
     let values = response.fields[values: .setCookie]
-    let readable = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }
+    // A cookie of the maximum size, and 4 KiB of attributes.
+    let longest = limits.cookieBytes.saturating(adding: 4096)
+    let readable = values.prefix(limits.cookieCount).filter { $0.utf8.count <= longest }
     let cookies = readable.flatMap { field in
       HTTPCookie.reading(field, for: url).filter { $0.meetsPrefixRules(of: field) }
     }
@@ -128,11 +130,6 @@ extension LoadContext {
     if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: document) }
     let foreign = small.count - allowed.count
     return max(0, values.count - ours.count - foreign)
-  }
-
-  /// The length of the longest field that is parsed: a cookie of maximum size, and 4 KiB of attributes.
-  private static func largestField(_ limits: MessageLimits) -> Int {
-    limits.cookieBytes.saturating(adding: 4096)
   }
 
   /// The cookies that replace stored ones, and as many new ones as fit besides those of the host.

@@ -90,7 +90,7 @@ final class HostHealth: Sendable {
 
   /// Records a missed deadline. Until this or another address responds, one request at a time tries it.
   func late(_ candidate: HostCandidate, at authority: HostAuthority) {
-    change(candidate, at: authority) { $0.late() }
+    change(candidate, at: authority) { $0.isLate = true }
   }
 
   /// Records a failure: bans the address for a time that grows with its failures. Failures of concurrent attempts count
@@ -178,7 +178,7 @@ struct AddressRecord: Sendable, Hashable {
   /// Whether the address has responded, and has not failed since.
   private(set) var isProven = false
   /// Whether the address missed a deadline since, while the network may be at fault.
-  private(set) var isLate = false
+  fileprivate(set) var isLate = false
   /// The number of failures since its last response.
   private(set) var failures = 0
   /// How often another address connected first since its last response.
@@ -213,11 +213,6 @@ struct AddressRecord: Sendable, Hashable {
     lastUse = now
     timesSuperseded += 1
     if let smoothed, time > smoothed { note(time) }
-  }
-
-  /// The connection missed its deadline.
-  mutating func late() {
-    isLate = true
   }
 
   mutating func failed(_ ban: AddressBan?, at now: Duration) {

@@ -122,12 +122,8 @@ extension URLPattern {
   func matches(_ url: ParsedURL, _ parameters: inout [String: String]) -> Bool {
     guard problem == nil else { return false }
     if let regex { return regex.matches(url.url.absoluteString, &parameters) }
-    return matchesOrigin(url) && (query?.matches(url.items) ?? true)
+    return matchesScheme(url) && matchesPort(url) && host.matches(url.host) && (query?.matches(url.items) ?? true)
       && (path?.matches(url.segments, &parameters) ?? true)
-  }
-
-  func matchesOrigin(_ url: ParsedURL) -> Bool {
-    matchesScheme(url) && matchesPort(url) && host.matches(url.host)
   }
 
   func matchesScheme(_ url: ParsedURL) -> Bool { scheme == nil || scheme == url.scheme }

@@ -211,9 +211,6 @@ extension MockScope {
     }
   }
 
-  /// Counts a use of a session of a scope that has ended.
-  func noteLateUse(of location: MockSourceLocation) { state.withLock { $0.lateUses[location, default: 0] += 1 } }
-
   /// Uses of sessions of ended scopes, counted by the location of their mock.
   var lateUses: [MockSourceLocation: Int] { state.withLock { $0.lateUses } }
 
@@ -299,7 +296,7 @@ extension MockScope {
     registry.afterInvalidation = { [location = mock.location] _ in
       // Outside a scope, and in code left running by this one, the error of the request suffices.
       guard let current = Self.current, !current.isEnded else { return }
-      current.noteLateUse(of: location)
+      current.state.withLock { $0.lateUses[location, default: 0] += 1 }
     }
   }
 

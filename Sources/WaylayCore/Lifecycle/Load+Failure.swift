@@ -30,6 +30,13 @@ extension Load {
 }
 
 extension Load {
+  /// Ends the load, and returns the app's error for the error that ended it.
+  func ended(by error: any Error) -> URLError {
+    let failure = urlError(for: error)
+    end(error: failure)
+    return failure
+  }
+
   /// Converts a failure to the app's error: a `URLError` with the failing URL, and the original under
   /// `NSUnderlyingErrorKey` (rule 5).
   func urlError(for error: any Error) -> URLError {

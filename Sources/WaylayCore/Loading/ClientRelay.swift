@@ -206,9 +206,7 @@ final class ClientRelay: Sendable {
 
   /// The event of a failure, which ends the load.
   static func failure(_ error: any Error, of load: Load) -> Event {
-    let failure = load.urlError(for: error)
-    load.end(error: failure)
-    return .failed(failure)
+    .failed(load.ended(by: error))
   }
 
   private func stream(_ response: InterceptedResponse) async throws {
@@ -252,9 +250,7 @@ final class ClientRelay: Sendable {
       post([.downloaded(file), .finished])
     } catch {
       // End the load before the body is dropped, which would end the load as cancelled.
-      let failure = load.urlError(for: error)
-      load.end(error: failure)
-      throw failure
+      throw load.ended(by: error)
     }
   }
 }
@@ -308,9 +304,7 @@ final class WatchedBody: Sendable {
       load.end(response)
       return nil
     } catch {
-      let failure = load.urlError(for: error)
-      load.end(error: failure)
-      throw failure
+      throw load.ended(by: error)
     }
   }
 

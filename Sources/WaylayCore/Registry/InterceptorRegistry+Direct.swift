@@ -76,9 +76,7 @@ extension InterceptorRegistry {
       response.body = watched.body
       return response
     } catch {
-      let failure = load.urlError(for: error)
-      load.end(error: failure)
-      throw failure
+      throw load.ended(by: error)
     }
   }
 

@@ -180,7 +180,7 @@ final class ClientRelay: Sendable {
     } catch let redirect as ClientRedirect {
       await offer(redirect)
     } catch {
-      post([Self.failure(error, of: load)])
+      post([.failed(load.ended(by: error))])
     }
   }
 
@@ -194,7 +194,7 @@ final class ClientRelay: Sendable {
       try await redirect.untilRefused()
       try await stream(redirect.response)
     } catch {
-      post([Self.failure(error, of: load)])
+      post([.failed(load.ended(by: error))])
     }
   }
 
@@ -202,11 +202,6 @@ final class ClientRelay: Sendable {
   static func events(of response: InterceptedResponse, for client: PlatformClient) -> [Event]? {
     guard !client.isDownload, let body = response.body.inMemory else { return nil }
     return [.response(response.platformHead), .whole(body), .finished]
-  }
-
-  /// The event of a failure, which ends the load.
-  static func failure(_ error: any Error, of load: Load) -> Event {
-    .failed(load.ended(by: error))
   }
 
   private func stream(_ response: InterceptedResponse) async throws {

@@ -122,7 +122,7 @@ class InterceptingProtocol: PlatformProtocol {
           try await load.respond(with: PlatformClient.canRespondInline ? nil : client.prepare(for: load))
         }
       case .failure(let error):
-        events = [ClientRelay.failure(error, of: load)]
+        events = [.failed(load.ended(by: error))]
       }
       if let respond {
         let relay = ClientRelay(client, load)

@@ -34,17 +34,9 @@ extension Inspector {
   /// The request with a body that is recorded as it is read.
   private func observed(_ request: InterceptedRequest, _ slot: Slot) -> InterceptedRequest {
     let body = request.body
-    guard slot.attempts != nil || body.inMemory == nil && body.fileURL == nil else { return request }
     var request = request
     if let attempts = slot.attempts { request[AttemptLog.Note.self] = attempts }
-    guard body.inMemory == nil, body.fileURL == nil else { return request }
-    if body.isReplayable {
-      // Each reader has its own tap; bytes that an earlier reader has recorded count once.
-      request.body = .stream(length: body.length) { Tapped(tap: BodyTap(body, slot, self)) }
-    } else {
-      let tap = BodyTap(body, slot, self)
-      request.body = .relaying(body, length: body.length) { try await tap.next() }
-    }
+    if body.inMemory == nil, body.fileURL == nil { request.body = BodyTap(body, slot, self).tapped }
     return request
   }
 
@@ -74,13 +66,7 @@ extension Inspector {
     withMemory { $0.charge(slot, known.fields.cost) }
     tell(of: slot.number)
     var response = response
-    let tap = BodyTap(body, slot, self, of: response)
-    if body.isReplayable {
-      // Only the first reading is recorded.
-      response.body = .stream(length: body.length) { Tapped(tap: tap.again()) }
-    } else {
-      response.body = .relaying(body, length: body.length) { try await tap.next() }
-    }
+    response.body = BodyTap(body, slot, self, of: response).tapped
     return response
   }
 
@@ -179,7 +165,7 @@ extension Inspector {
 }
 
 /// One reading of a body: it records the chunks that pass.
-final class BodyTap: @unchecked Sendable {
+final class BodyTap: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator.
   private let body: MessageBody
   private var iterator: MessageBody.AsyncIterator
@@ -204,8 +190,14 @@ final class BodyTap: @unchecked Sendable {
     if !isOver, response != nil { inspector.end(slot) { $0.isAbandoned = true } }
   }
 
-  /// Another reading of a replayable body.
-  func again() -> BodyTap { BodyTap(body, slot, inspector, of: response) }
+  /// The body as this tap passes it on. Each reader of a replayable body has a tap of its own: bytes that an earlier
+  /// reader has recorded count once, and of a response only the first reading.
+  var tapped: MessageBody {
+    guard body.isReplayable else { return .relaying(body, length: body.length) { try await self.next() } }
+    return .stream(length: body.length) { BodyTap(self.body, self.slot, self.inspector, of: self.response) }
+  }
+
+  func makeAsyncIterator() -> BodyTap { self }
 
   func next() async throws -> Data? {
     do {
@@ -234,13 +226,4 @@ final class BodyTap: @unchecked Sendable {
       exchange.error = error
     }
   }
-}
-
-/// The chunks of a reading.
-struct Tapped: AsyncSequence, AsyncIteratorProtocol {
-  let tap: BodyTap
-
-  func makeAsyncIterator() -> Tapped { self }
-
-  func next() async throws -> Data? { try await tap.next() }
 }

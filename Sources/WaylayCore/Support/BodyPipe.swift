@@ -77,9 +77,6 @@ final class BodyPipe: Sendable {
     if isOpen { onAbandon() }
   }
 
-  fileprivate var trailers: HTTPFields { state.withLock { $0.trailers } }
-  fileprivate var metrics: LoadMetrics? { state.withLock { $0.metrics } }
-
   fileprivate func next() async throws -> Data? {
     try await withTaskCancellationHandler {
       while true {
@@ -108,8 +105,8 @@ final class BodyPipe: Sendable {
     }
 
     func next() async throws -> Data? { try await pipe.next() }
-    var trailers: HTTPFields { pipe.trailers }
-    var metrics: LoadMetrics? { pipe.metrics }
+    var trailers: HTTPFields { pipe.state.withLock { $0.trailers } }
+    var metrics: LoadMetrics? { pipe.state.withLock { $0.metrics } }
   }
 }
 

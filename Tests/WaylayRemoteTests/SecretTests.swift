@@ -34,6 +34,39 @@
       return !Plantings.isSeen(in: Data(text.utf8))
     }
 
+    @Test("are in no response of the door", arguments: names)
+    func door(name: String) async throws {
+      let app = try await OpenDoor()
+      // The nearest stub is compared with the fields, the query and the body of each request.
+      let near =
+        #"{"method":"POST","url":"/**","query":{"q":"1"},"fields":{"X-A":"1"},"body":{"jsonSubset":{"b":1}}}"#
+      _ = try app.calls.perform(#"{"call":"addStubs","stubs":[\#(near)]}"#)
+      for entry in Self.entries(name, "a") { app.inspector.add(entry) }
+      var urls: [String] = []
+      for entry in Self.entries(name, "b") {
+        guard let url = URL(string: entry.request.url) else { continue }
+        urls.append(entry.request.url)
+        var request = URLRequest(url: url)
+        request.httpMethod = entry.request.method
+        for field in entry.request.headers { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        if let body = entry.request.body { request.setValue(body.mediaType, forHTTPHeaderField: "Content-Type") }
+        _ = try await app.registry.load(request, body: entry.request.body.map { .data($0.data) })
+      }
+      await app.inspector.flush()
+      var messages = ["exchanges", "har", "requests"].map { #"{"call":"\#($0)","limit":1000}"# }
+      messages.append(#"{"call":"issues"}"#)
+      for id in app.inspector.exchanges.map(\.id) {
+        messages += ["exchange", "explain"].map { #"{"call":"\#($0)","id":\#(id)}"# }
+      }
+      #expect(messages.count > 4 * urls.count)
+      for url in Set(urls) { messages.append(#"{"call":"explain","url":\#(JSONValue(url))}"#) }
+      for message in messages {
+        let text = try app.calls.perform(message)
+        #expect(text.utf8.count > 50 && Self.isClean(text), "\(message): \(text.prefix(5_000))")
+      }
+      app.registry.invalidate()
+    }
+
     #if CommandLineTool
       @Test("are in no message of waylay mcp", arguments: names)
       func agent(name: String) async throws {

@@ -292,9 +292,9 @@ extension Excerpt {
   static func of(_ facts: RequestFacts) -> String {
     if facts.body.isEmpty { return "none" }
     guard let text = facts.text else { return "\(facts.body.count) bytes" }
-    if let json = facts.json { return of(Redaction.masked(json).description) }
+    if let json = facts.json { return Redaction.scrubbed(of(Redaction.masked(json).description)) }
     if let parts = facts.multipart { return of(parts.map(\.shown).joined(separator: ", ")) }
-    if facts.statesForm { return JSONValue(of(Redaction.shownQuery(text))).description }
+    if facts.statesForm { return JSONValue(Redaction.scrubbed(of(Redaction.shownQuery(text)))).description }
     return JSONValue(ofText(text)).description
   }
 

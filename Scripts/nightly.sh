@@ -72,7 +72,7 @@ sizes() {
   swift build --enable-all-traits -c release --product inspector-sizes
   .build/release/inspector-sizes search
   .build/release/inspector-sizes bodies
-  WAYLAY_TOOL_MEGABYTES=100 swift test --enable-all-traits --filter HARCommandTests.large
+  WAYLAY_TOOL_MEGABYTES=20 swift test --enable-all-traits --filter HARCommandTests.large
 }
 
 # An archive of an inspector in a reader of others, which comes from PyPI.

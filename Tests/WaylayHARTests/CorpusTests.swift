@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import TestSupport
 import Testing
 import WaylayHAR
@@ -182,6 +183,8 @@ struct CorpusTests {
         changed.append("\(name): \(place) was \(value), is \(after[place] ?? nil)")
         #expect(value.string == nil || after[place]?.string != nil, "\(changed)")
         #expect(value.double == nil || after[place]?.double != nil, "\(changed)")
+        // A type of Foundation reads these.
+        #expect(value.string?.contains(/^\d{4}-\d\d-|:\/\//) != true, "\(changed)")
       }
     }
     #expect(count > 300 && changed.count <= 6, "\(count): \(changed.joined(separator: "\n"))")
@@ -209,6 +212,31 @@ struct CorpusTests {
     }
     for body in Secrets.plurals where redacted("application/json", body).contains("pl4nted") { leaks.append(body) }
     #expect(count.count > 300 && leaks.isEmpty, "\(count.count): \(leaks.joined(separator: "\n"))")
+  }
+
+  @Test("of three hundred made-up secrets, in more than 120 shapes, leak at most three")
+  func madeUp() {
+    var dice = SplitMix(state: 41)
+    let alphabets = ["abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "0123456789abcdef", "aZ9!@._~-"]
+    func secret(_ number: Int) -> String {
+      func letters() -> String {
+        let length = Int.random(in: 4..<16, using: &dice)
+        return String((0..<length).compactMap { _ in alphabets[number % 3].randomElement(using: &dice) })
+      }
+      return letters() + "1\(Plantings.mark)" + letters()
+    }
+    var (leaks, shapes): ([String], Int) = ([], 0)
+    let names = ["user_password", "refreshToken", "api_key"]
+    for (number, name) in names.enumerated() {
+      let entries =
+        Plantings.each(name, secret).map(\.entry)
+        + Secrets.shapes(name, secret(number)).map { Plantings.entry(Data($1.utf8), $0) }
+      shapes = entries.count
+      leaks += entries.filter { Plantings.isSeen(in: Redaction.standard.redacted($0)) }.map {
+        String(decoding: $0.data(), as: UTF8.self)
+      }
+    }
+    #expect(shapes > 120 && leaks.count <= 3, "\(shapes): \(leaks.joined(separator: "\n"))")
   }
 
   @Test("of payment lose numbers of cards and accounts where that is wished")

@@ -254,19 +254,43 @@
       }
     }
 
-    @Test("an archive of any size is read with the memory of an entry")
+    @Test(
+      "an archive of any size is read with the memory of an entry",
+      .enabled(if: Process.measuresMemory, "what is resident is read from /proc"))
     func large() async throws {
       try await Tool.with { waylay in
-        let size =
-          (ProcessInfo.processInfo.environment["WAYLAY_TOOL_MEGABYTES"].flatMap(Int.init) ?? Sizes.of(4, small: 1))
-          << 20
-        var writer = try HARWriter(waylay.file("large.har"))
-        let body = String(repeating: "0123456789abcdef", count: 1 << 12)
-        for number in 1...(size >> 16) { try writer.append(Self.entry(number, body: body)) }
-        try writer.finish()
-        let end = try await waylay("har", "to-curl", "/./large.har", "-o", "/./large.sh")
-        #expect(end.code == 0, "\(end)")
-        #expect(try await waylay("har", "redact", "/./large.har", "-o", "/./small.har").code == 0)
+        let megabytes = ProcessInfo.processInfo.environment["WAYLAY_TOOL_MEGABYTES"].flatMap(Int.init)
+        let count = megabytes.map { 100 * $0 } ?? 24
+        for (name, count) in [("small", count / 4), ("large", count)] {
+          var writer = try HARWriter(waylay.file("\(name).har"))
+          for number in 1...count {
+            let text = String(repeating: "0123456789abcdef ", count: 600)
+            try writer.append(Self.entry(number, body: #"{"access_token":"token-\#(number)","text":"\#(text)"}"#))
+          }
+          try writer.finish()
+        }
+        // The most memory that the command took, by the last of at least ten looks at it.
+        let script = #"""
+          n=0
+          while [ $n -lt 10 ]; do
+            "$0" "$@" >/dev/null & n=0
+            while now=$(grep VmHWM /proc/$!/status 2>/dev/null); do n=$((n + 1)) last=$now; done
+            wait $! || exit
+          done
+          echo $last
+          """#
+        for command in [
+          ["redact", "--force", "-o", "/./out.har"], ["to-curl"], ["to-stubs"], ["diff", "/./small.har"],
+        ] {
+          var peaks: [Int] = []
+          for name in ["small", "large"] {
+            let arguments = ["-c", script, Program("waylay").path, "har"] + command + ["/./\(name).har"]
+            let end = try await waylay.run(arguments, by: Program(path: "/bin/bash"))
+            #expect(end.code == 0, "\(end)")
+            peaks.append(end.output.split(separator: " ").compactMap { Int($0) }.last ?? 0)
+          }
+          #expect(peaks[0] > 0 && peaks[1] - peaks[0] < 3 << 10, "\(command): \(peaks) KiB")
+        }
       }
     }
   }

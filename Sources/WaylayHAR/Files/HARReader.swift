@@ -103,7 +103,7 @@ public struct HARReader: ~Copyable {
         file: file)
     }
     do {
-      bytes = ArraySlice(try handle?.read(upToCount: 256 << 10) ?? Data())
+      bytes = ArraySlice(try handle?.read(upToCount: 64 << 10) ?? Data())
       if scanner.rest.isEmpty, bytes.starts(with: Attachments.zipMark) {
         bytes += try handle?.readToEnd() ?? Data()
         attachments = try Attachments(Data(bytes), in: file)

@@ -1,24 +1,16 @@
 /// Base64, in both alphabets (RFC 4648, sections 4 and 5).
 enum Base64 {
-  static func isDigit(_ byte: UInt8) -> Bool {
-    byte.isASCIILetter || byte.isASCIIDigit || "+/-_".utf8.contains(byte)
-  }
+  static func isDigit(_ byte: UInt8) -> Bool { values[Int(byte)] < 64 }
 
-  private static func written(_ digits: some Sequence<UInt8>, forURLs: Bool) -> [UInt8] {
-    let (from, to) = forURLs ? (Array("+/".utf8), Array("-_".utf8)) : (Array("-_".utf8), Array("+/".utf8))
-    return digits.map { $0 == from[0] ? to[0] : $0 == from[1] ? to[1] : $0 }
-  }
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The encodings of bytes inside a longer text, for each offset modulo 3 and both alphabets.
-  static func spellings(of bytes: [UInt8]) -> [[UInt8]] {
-    (0..<3).flatMap { offset -> Set<[UInt8]> in
-      let shifted = Data(repeating: 0, count: offset) + Data(bytes)
-      // Drop digits at both ends that share bits with neighboring bytes.
-      let digits = shifted.base64EncodedString().utf8.dropFirst([0, 2, 3][offset]).dropLast(
-        [0, 3, 2][shifted.count % 3])
-      return digits.count < 8 ? [] : [Array(digits), written(digits, forURLs: true)]
-    }
-  }
+  /// The value of each digit, in both alphabets; 64 for other bytes.
+  static let values: [UInt8] = {
+    var values = [UInt8](repeating: 64, count: 256)
+    for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+    (values[0x2D], values[0x5F]) = (62, 63)
+    return values
+  }()
 
   /// The run of digits around a range, with padding; in the path of a URL, a slash ends the run.
   static func run(
@@ -32,7 +24,7 @@ enum Base64 {
 
   /// Decodes digits; of a truncated run, its whole bytes.
   static func decoded(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
-    let plain = written(digits.dropLast(digits.count % 4 == 1 ? 1 : 0), forURLs: false)
+    let plain = digits.dropLast(digits.count % 4 == 1 ? 1 : 0).map { Self.digits[Int(values[Int($0)])] }
     let padding = Data(repeating: UInt8(ascii: "="), count: (4 - plain.count % 4) % 4)
     return Data(base64Encoded: Data(plain) + padding).map { Array($0) }
   }
@@ -42,7 +34,8 @@ enum Base64 {
     let isForURLs = digits.contains { "-_".utf8.contains($0) }
     // If the replaced digits needed no padding, it is unknown whether the decoder requires padding, so add it.
     let isBare = !isPadded && (isForURLs || digits.count % 4 != 0)
-    let coded = Data(bytes).base64EncodedString().utf8.filter { !isBare || $0 != UInt8(ascii: "=") }
-    return isForURLs ? written(coded, forURLs: true) : coded
+    var coded = Data(bytes).base64EncodedString()
+    if isForURLs { coded = coded.replacing("+", with: "-").replacing("/", with: "_") }
+    return coded.utf8.filter { !isBare || $0 != UInt8(ascii: "=") }
   }
 }

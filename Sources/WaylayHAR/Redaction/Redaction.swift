@@ -142,7 +142,7 @@ public struct Redaction: Sendable {
   private func known(in entries: [HAR.Entry]) -> KnownSecrets {
     var known = KnownSecrets()
     // A single exchange cannot contain secrets of others.
-    if entries.count > 1 { known.add(entries.reduce(into: []) { $0.formUnion(secrets(of: $1)) }) }
+    if entries.count > 1 { for entry in entries { known.add(secrets(of: entry)) } }
     return known
   }
 
@@ -176,8 +176,8 @@ public struct Redaction: Sendable {
 /// Values that exchanges have under secret names, to be removed from others.
 package struct KnownSecrets: Sendable {
   private let limit: Int
-  /// The largest first.
-  private(set) var finders: [SecretFinder] = []
+  /// At most two: the one with the older secrets is dropped when the other one is full.
+  private(set) var finders: [SecretFinder]
 
   /// - Parameters:
   ///   - secrets: Secrets to begin with, whatever they look like.
@@ -191,14 +191,12 @@ package struct KnownSecrets: Sendable {
 
   /// Adds the values that are unlikely to occur by chance.
   package mutating func add(_ found: Set<[UInt8]>) {
-    var new = found.filter { $0.looksLikeCredential && !contains($0) }
-    guard !new.isEmpty else { return }
-    // Merge finders of similar sizes: their number, and the number of rebuilds, stay logarithmic.
-    while let last = finders.last, last.whole.count <= 8 * new.count, last.whole.count + new.count <= limit / 4 {
-      new.formUnion(finders.removeLast().whole)
+    let new = found.filter { $0.looksLikeCredential && !contains($0) }
+    if let last = finders.indices.last, finders[last].count + new.count <= limit / 2 {
+      for secret in new { finders[last].insert(secret) }
+    } else if let finder = SecretFinder(new, capacity: min(limit, 1 << 16)) {
+      finders = finders.suffix(1) + [finder]
     }
-    if let finder = SecretFinder(new) { finders.append(finder) }
-    while finders.count > 1, finders.reduce(0, { $0 + $1.whole.count }) > limit { finders.removeFirst() }
   }
 }
 
@@ -206,8 +204,10 @@ package struct KnownSecrets: Sendable {
 package struct RedactionReport: Sendable, CustomStringConvertible {
   /// The number of replaced values.
   package private(set) var places = 0
-  /// The requests with changed bodies, which affects a replay that compares bodies.
+  /// The first requests with changed bodies, which affects a replay that compares bodies.
   package private(set) var changedBodies: [String] = []
+  private var changedCount = 0
+  private static let shown = 20
   /// The exchanges with unreadable bodies, and the reasons.
   package private(set) var unread: [String] = []
   private var exchanges = 0
@@ -231,7 +231,10 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     taken = named.taken.merging(others.taken) { one, _ in one }
     list(in: &entry)
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
-    if entry.request.body?.data != original.request.body?.data { changedBodies.append(request) }
+    if entry.request.body?.data != original.request.body?.data {
+      changedCount += 1
+      if changedBodies.count <= Self.shown { changedBodies.append(request) }
+    }
     // Drop repeated reasons: one body may hold many values that are nested too deeply.
     let reasons = zip([nil] + unread.map(Optional.some), unread).filter { $0 != $1 }.map(\.1)
     self.unread += reasons.map { "\(request): \($0)" }
@@ -262,12 +265,12 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
 
   package var description: String {
     func list(_ lines: [String]) -> String {
-      lines.prefix(20).map { "\n  \($0)" }.joined() + (lines.count > 20 ? "\n  …" : "")
+      lines.prefix(Self.shown).map { "\n  \($0)" }.joined() + (lines.count > Self.shown ? "\n  …" : "")
     }
     var text = "Redacted values: \(places). Exchanges: \(exchanges)."
     if !changedBodies.isEmpty {
       text +=
-        "\nWarning: bodies of requests were changed (\(changedBodies.count)). A replay that compares bodies treats those as "
+        "\nWarning: bodies of requests were changed (\(changedCount)). A replay that compares bodies treats those as "
         + "equal that differ only in their secrets:" + list(changedBodies)
     }
     if !unread.isEmpty { text += "\nNot read:" + list(unread) }

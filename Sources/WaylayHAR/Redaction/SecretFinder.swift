@@ -1,102 +1,85 @@
-/// Finds secrets in bytes, all of them in one pass (Aho and Corasick, 1975), as whole values and words.
+/// Finds secrets in bytes, all of them in one pass, as whole values and words.
 ///
 /// A secret is found plain, with `+` for spaces, percent-encoded, escaped with backslashes or entities, and inside
 /// Base64 of a longer text, at any of its three offsets and in both alphabets (RFC 4648, sections 4 and 5). It is not
-/// found inside a word or a number.
+/// found inside a word or a number. The memory for a secret does not depend on its length: digests are compared.
 struct SecretFinder {
   /// Shorter secrets would match unrelated text.
   static let shortest = 6
-  /// Limits for Base64 patterns, which take five times as much memory as plain ones.
-  private static let (longestCoded, mostCoded) = (256, 1 << 20)
 
-  private struct Pattern {
-    let bytes: [UInt8]
-    let isCoded: Bool
-  }
+  /// The number of secrets.
+  private(set) var count = 0
+  /// The digests of secrets, inverted; and of their first 64, 128, 256, … bytes, where a comparison may end early.
+  private var digests: Set<UInt64> = []
+  /// Whether a secret has as many bytes as the index.
+  private var lengths: [Bool] = []
+  /// Two bits for the first bytes of each secret: most text is passed over without a digest.
+  private var filter: [UInt64]
 
-  // The nodes of a prefix tree of all patterns in breadth-first order: the children of a node are adjacent and sorted.
-  private var byte: [UInt8] = [0]
-  private var children: [Int32] = []
-  private var failure: [Int32] = [0]
-  /// The index of the pattern that ends at a node, or -1.
-  private var ends: [Int32] = [-1]
-  /// The nearest node on the failure path at which a pattern ends.
-  private var shorter: [Int32] = [0]
-  private var root = [Int32](repeating: 0, count: 256)
-  private var patterns: [Pattern] = []
-  let whole: Set<[UInt8]>
-
+  /// - Parameter capacity: The number of secrets that the filter is made for.
   /// - Returns: `nil` without any secret to look for.
-  init?(_ secrets: Set<[UInt8]>) {
-    whole = secrets.filter { Self.isLookedFor($0) }
-    guard !whole.isEmpty else { return nil }
-    let size = whole.reduce(0) { $0 + $1.count }
-    for secret in whole {
-      patterns.append(Pattern(bytes: secret, isCoded: false))
-      if secret.contains(0x20) {
-        patterns.append(Pattern(bytes: secret.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, isCoded: false))
-      }
-      if secret.count <= Self.longestCoded, size <= Self.mostCoded {
-        // Search only for the end, which saves memory: tokens often share their beginnings.
-        patterns += Base64.spellings(of: secret).map { Pattern(bytes: Array($0.suffix(24)), isCoded: true) }
-      }
-    }
-    patterns.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-    build()
+  init?(_ secrets: Set<[UInt8]>, capacity: Int = 0) {
+    let words = max(secrets.count, capacity) / 8 | 15
+    filter = [UInt64](repeating: 0, count: 1 << (Int.bitWidth - words.leadingZeroBitCount))
+    for secret in secrets { insert(secret) }
+    if count == 0 { return nil }
   }
 
-  /// Whether to look for other occurrences of a value: not if it is short, or may be a common word.
-  private static func isLookedFor(_ secret: [UInt8]) -> Bool {
-    secret.count >= shortest && (secret.count >= 8 || !secret.allSatisfy { $0.isASCIILetter })
+  mutating func insert(_ secret: [UInt8]) {
+    // A short one may be a common word.
+    guard secret.count >= Self.shortest, secret.count >= 8 || !secret.allSatisfy(\.isASCIILetter) else { return }
+    count += 1
+    for space in secret.contains(0x20) ? [0x20, UInt8(ascii: "+")] : [0x20] {
+      var (key, digest) = (UInt64(0), Self.start)
+      for (index, byte) in secret.enumerated() {
+        let byte = byte == 0x20 ? space : byte
+        digest = Self.digest(digest, byte)
+        if index < Self.shortest { key = Self.key(key, byte) }
+        if Self.isChecked(index + 1) { digests.insert(digest) }
+      }
+      digests.insert(~digest)
+      for bit in [bits(key).0, bits(key).1] { filter[bit >> 6] |= 1 << (bit & 63) }
+    }
+    lengths += repeatElement(false, count: max(0, secret.count + 1 - lengths.count))
+    lengths[secret.count] = true
   }
 
-  private mutating func build() {
-    // The range of sorted patterns below each node of a level.
-    var (ranges, depth) = ([0..<patterns.count], 0)
-    var (level, work) = (0..<1, 0)
-    while !level.isEmpty {
-      var next: [Range<Int>] = []
-      for (node, var range) in zip(level, ranges) {
-        children.append(Int32(byte.count))
-        while let first = range.first, patterns[first].bytes.count == depth { range.removeFirst() }
-        while let first = range.first {
-          let letter = patterns[first].bytes[depth]
-          var last = first + 1
-          while last < range.upperBound, patterns[last].bytes[depth] == letter { last += 1 }
-          next.append(first..<last)
-          if node == 0 { root[Int(letter)] = Int32(byte.count) }
-          let back = node == 0 ? 0 : step(from: Int(failure[node]), letter, &work)
-          shorter.append(ends[Int(back)] >= 0 ? back : shorter[Int(back)])
-          failure.append(back)
-          ends.append(patterns[first].bytes.count == depth + 1 ? Int32(first) : -1)
-          byte.append(letter)
-          range = last..<range.upperBound
-        }
-      }
-      (level, ranges, depth) = (level.upperBound..<byte.count, next, depth + 1)
-    }
-    children.append(Int32(byte.count))
+  private static func key(_ key: UInt64, _ byte: UInt8) -> UInt64 {
+    (key << 8 | UInt64(byte)) & (1 << (8 * UInt64(shortest)) - 1)
   }
 
-  /// The transition from a node by a byte.
-  private func step(from node: Int, _ next: UInt8, _ work: inout Int) -> Int32 {
-    var node = node
-    work += 1
-    while node != 0 {
-      work += 1
-      var (low, high) = (Int(children[node]), Int(children[node + 1]))
-      while low < high {
-        let middle = (low + high) / 2
-        if byte[middle] == next { return Int32(middle) }
-        if byte[middle] < next { low = middle + 1 } else { high = middle }
-      }
-      node = Int(failure[node])
-    }
-    return root[Int(next)]
+  // FNV-1a.
+  private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+  private static func digest(_ digest: UInt64, _ byte: UInt8) -> UInt64 { (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+  private static func isChecked(_ length: Int) -> Bool { length >= 64 && length & (length - 1) == 0 }
+
+  private func bits(_ key: UInt64) -> (Int, Int) {
+    let hash = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 16)
+    return (hash >> 24 & (filter.count << 6 - 1), hash & (filter.count << 6 - 1))
+  }
+
+  private func mayHave(_ key: UInt64) -> Bool {
+    let (one, other) = bits(key)
+    return filter[one >> 6] >> (one & 63) & filter[other >> 6] >> (other & 63) & 1 == 1
   }
 
   /// Whether a whole value is a secret.
-  func isSecret(_ bytes: [UInt8]) -> Bool { whole.contains(bytes) }
+  func isSecret(_ bytes: [UInt8]) -> Bool { digests.contains(~bytes.reduce(Self.start, Self.digest)) }
+
+  /// The length of the longest secret with which a text begins.
+  private func length(
+    _ work: inout Int, of byte: (Int) -> UInt8?, where isWhole: (Int) -> Bool = { _ in true }
+  ) -> Int? {
+    var (length, digest, found) = (0, Self.start, Int?.none)
+    while length + 1 < lengths.count, let byte = byte(length) {
+      (length, digest) = (length + 1, Self.digest(digest, byte))
+      if lengths[length], digests.contains(~digest), isWhole(length) { found = length }
+      if Self.isChecked(length), !digests.contains(digest) { break }
+    }
+    work += length
+    return found
+  }
 
   /// The ranges of secrets in a part of a text, in order, without overlaps.
   ///
@@ -104,10 +87,9 @@ struct SecretFinder {
   func secrets(in piece: Range<Int>, of bytes: [UInt8], work: inout Int) -> [Range<Int>] {
     var found = matches(in: piece, of: bytes, &work)
     if let (plain, places) = Escapes.any.placed(from: bytes[piece]) {
-      let more = matches(in: 0..<plain.count, of: plain, &work).map { places[$0.lowerBound]..<places[$0.upperBound] }
-      if !more.isEmpty { found = (found + more).sorted { $0.lowerBound < $1.lowerBound } }
+      found += matches(in: 0..<plain.count, of: plain, &work).map { places[$0.lowerBound]..<places[$0.upperBound] }
     }
-    return found.reduce(into: []) { union, range in
+    return found.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { union, range in
       if let last = union.last, last.upperBound > range.lowerBound {
         union[union.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
       } else {
@@ -118,28 +100,38 @@ struct SecretFinder {
 
   private func matches(in piece: Range<Int>, of bytes: [UInt8], _ work: inout Int) -> [Range<Int>] {
     var found: [Range<Int>] = []
-    var node = 0
+    let values = Base64.values
+    // The last bytes; the last digits of Base64, and their number; the end of the last run of digits that was found.
+    var (key, code, digits, end) = (UInt64(0), UInt64(0), 0, 0)
+    work += piece.count
     for index in piece {
-      node = Int(step(from: node, bytes[index], &work))
-      // Take the longest match; shorter ones with the same end lie inside it.
-      var candidate = ends[node] >= 0 ? node : Int(shorter[node])
-      while candidate != 0 {
-        work += 1
-        let pattern = patterns[Int(ends[candidate])]
-        let range = index + 1 - pattern.bytes.count..<index + 1
-        if pattern.isCoded {
-          if range.upperBound > found.last?.upperBound ?? piece.lowerBound {
-            let isInPath = bytes.isInPath(range.lowerBound)
-            found.append(Base64.run(around: range, in: piece, of: bytes, isInPath: isInPath))
-          }
-          break
+      key = Self.key(key, bytes[index])
+      let start = index + 1 - Self.shortest
+      let isInWord = start > 0 && bytes[start].isOfWord && bytes[start - 1].isOfWord
+      if start >= piece.lowerBound, !isInWord, mayHave(key),
+        let length = length(
+          &work, of: { start + $0 < piece.upperBound ? bytes[start + $0] : nil },
+          where: { isWhole(start..<start + $0, in: bytes) })
+      {
+        found.append(start..<start + length)
+      }
+      let digit = values[Int(bytes[index])]
+      (code, digits) = digit < 64 ? (code << 6 | UInt64(digit), digits + 1) : (0, 0)
+      // A secret begins with a digit, or after two or four bits of one.
+      for skipped in stride(from: 0, to: 6, by: 2) where index >= end && digits > (skipped == 0 ? 7 : 8) {
+        guard mayHave(code >> ((6 - skipped) % 6) & (1 << 48 - 1)) else { continue }
+        let first = index - (skipped == 0 ? 7 : 8)
+        let length = length(&work) { place in
+          let bit = skipped + 8 * place
+          let digit = first + bit / 6
+          guard digit + 1 < piece.upperBound else { return nil }
+          let (one, other) = (UInt16(values[Int(bytes[digit])]), UInt16(values[Int(bytes[digit + 1])]))
+          return max(one, other) < 64 ? UInt8(truncatingIfNeeded: (one << 6 | other) >> (4 - bit % 6)) : nil
         }
-        if isWhole(range, in: bytes) {
-          while let last = found.last, last.lowerBound >= range.lowerBound { found.removeLast() }
-          found.append(range)
-          break
-        }
-        candidate = Int(shorter[candidate])
+        guard let length else { continue }
+        let last = first + (skipped + 8 * length + 5) / 6
+        found.append(Base64.run(around: first..<last, in: piece, of: bytes, isInPath: bytes.isInPath(first)))
+        end = found[found.count - 1].upperBound
       }
     }
     return found
@@ -161,4 +153,5 @@ struct SecretFinder {
 extension UInt8 {
   var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
   var isLineEnd: Bool { self == 0x0A || self == 0x0D }
+  var isQuote: Bool { "\"'`".utf8.contains(self) }
 }

@@ -146,11 +146,10 @@
 
     /// The secrets of all entries, from a separate pass over the file; none for a pipe, which can be read only once.
     func secrets(_ redaction: Redaction) throws -> KnownSecrets {
-      var (known, found) = (KnownSecrets(), Set<[UInt8]>())
+      var known = KnownSecrets()
+      guard (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile != false else { return known }
       var reader = try HARReader(url)
-      guard (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true else { return known }
-      while let entry = try reader.next() { found.formUnion(redaction.secrets(of: entry)) }
-      known.add(found)
+      while let entry = try reader.next() { known.add(redaction.secrets(of: entry)) }
       return known
     }
 

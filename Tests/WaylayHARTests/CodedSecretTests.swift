@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayHAR
 
@@ -71,6 +72,18 @@ struct CodedSecretTests {
       let result = redacted(body, type)
       #expect(result.range(of: Data(Self.mark.utf8)) == nil, "\(type)")
       #expect(result.range(of: Data("REDACTED".utf8)) != nil && result.contains(0))
+    }
+  }
+
+  @Test("that look like Base64 of JSON or XML themselves are found again")
+  func lookalikes() {
+    for secret in ["ezK3v9Q2mN8pL4sD", "W3K3v9Q2mN8pL4sD", "PDK3v9Q2mN8pL4sD"] {
+      for text in [secret, "see \(secret)", "/a/\(secret)/b"] {
+        var entry = Plantings.entry(headers: [.init("X-Api-Key", secret)])
+        entry.comment = text
+        let comment = Redaction.standard.redacted(entry).comment
+        #expect(comment == text.replacing(secret, with: "REDACTED"))
+      }
     }
   }
 

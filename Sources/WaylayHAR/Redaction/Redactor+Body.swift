@@ -200,13 +200,13 @@ extension Redactor {
   /// Reads a table whose first line names the columns (RFC 4180).
   private mutating func readTable(_ draft: inout Draft) {
     let (source, quote) = (draft.source, UInt8(ascii: "\""))
-    let head = source.prefix { !$0.isLineEnd }
+    let head = source[Self.startOfText(source)...].prefix { !$0.isLineEnd }
     let separator = ",;\t".utf8.max { one, other in head.count { $0 == one } < head.count { $0 == other } }
     guard head.split(whereSeparator: { $0 == separator }).contains(where: { suspicion($0) > .none }) else {
       return readText(&draft, .lines)
     }
-    var (names, column, start, isQuoted) = ([[UInt8]](), 0, 0, false)
-    for index in 0...source.count {
+    var (names, column, start, isQuoted) = ([[UInt8]](), 0, head.startIndex, false)
+    for index in start...source.count {
       let byte = index < source.count ? source[index] : 0x0A
       // A quote within a quoted cell is doubled.
       if byte == quote, isQuoted || index == start || source[index - 1] == quote { isQuoted.toggle() }
@@ -323,7 +323,8 @@ extension Redactor {
 }
 
 extension ArraySlice<UInt8> {
-  /// A parameter of a header field (RFC 9110, section 5.6.6). A quoted value may contain delimiters.
+  /// A parameter of a header field (RFC 9110, section 5.6.6), or `name*` (RFC 8187). A quoted value may contain
+  /// delimiters.
   package func parameter(_ name: String) -> (range: Range<Int>, value: [UInt8])? {
     func skipSpace(_ index: Int) -> Int { self[index...].firstIndex { !$0.isSpace } ?? endIndex }
     var index = startIndex
@@ -334,7 +335,7 @@ extension ArraySlice<UInt8> {
         index = Swift.min(index + 1, endIndex)
         continue
       }
-      let found = String(decoding: self[start..<index].prefix { !$0.isSpace }, as: UTF8.self)
+      let found = String(decoding: self[start..<index].prefix { !$0.isSpace && $0 != UInt8(ascii: "*") }, as: UTF8.self)
       index = skipSpace(index + 1)
       var value: [UInt8] = []
       if index < endIndex, self[index] == UInt8(ascii: "\"") {

@@ -1,13 +1,13 @@
 extension Redactor {
   /// Member names of labels and values in objects such as `{"name": "token", "value": "…"}`, and in markup.
-  static let labels: Set<String> = ["attribute", "field", "header", "key", "name", "param", "parameter", "property"]
-  static let values: Set<String> = ["content", "data", "text", "val", "value", "values"]
+  static let labels = words("attribute field header k key name param parameter parameterkey path property variable")
+  static let values = words("content data default parametervalue stringvalue text v val value values")
 
   /// Members that describe an object: within a secret, only random values of these are replaced.
-  private static let descriptions: Set<String> = [
-    "alg", "currency", "description", "format", "kind", "label", "message", "object", "state", "status", "title",
-    "type",
-  ]
+  private static let descriptions = words(
+    "alg currency description format kind label message object state status title type")
+
+  private static func words(_ list: String) -> Set<String> { Set(list.split(separator: " ").map(String.init)) }
 
   /// An open object or array.
   private struct Frame {
@@ -113,8 +113,11 @@ extension Redactor {
       guard let end = draft.endOfString(at: start) else { return nil }
       let text = Escapes.backslash.removed(from: draft.source[start + 1..<end])
       // A time within a secret object stays a time.
-      let isHidden = suspicion.covers(text) && !(text.isTimestamp && frame.map { $0.content >= .modified } ?? false)
-      if !isHidden, frame?.hasLabel == true, self.suspicion(ofLabel: text) >= .list {
+      // A language model and a text search name pieces of words so.
+      let isPiece = frame?.name == "token" && text.count < 6 && !text.contains(where: \.isASCIIDigit)
+      let isInSecret = frame.map { $0.content >= .modified } ?? false
+      let isHidden = suspicion.covers(text) && !(isInSecret ? text.isTimestamp : isPiece)
+      if !isHidden, frame?.hasLabel == true, self.suspicion(ofLabel: text) >= .list, !text.contains(0x2F) {
         draft.keep(start + 1..<end)
       } else {
         read(start + 1..<end, isHidden ? suspicion : .none, in: &draft, escapes: .backslash, isNoted: false)

@@ -28,17 +28,19 @@ extension Redactor {
       switch source[index] {
       case _ where end != nil: break
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        if opensJSON(&draft, at: index) { end = readJSON(&draft, from: index) }
+        // A bracket after a word is a subscript.
+        let isSubscript = source[index] == UInt8(ascii: "[") && index > 0 && source[index - 1].isOfWord
+        if !isSubscript, opensJSON(&draft, at: index) { end = readJSON(&draft, from: index) }
       case UInt8(ascii: "\"") where index >= unclosed:
         if let close = draft.endOfString(at: index), close < source.count {
           end = readString(&draft, index..<close)
         } else {
           unclosed = draft.find(from: index) { $0 == 0x0A || $0 == 0x0D }
         }
-      case UInt8(ascii: "="): end = readNamed(&draft, at: index, after: done, style, &plain)
-      case UInt8(ascii: ":"):
+      case UInt8(ascii: "="), UInt8(ascii: ":"),
+        UInt8(ascii: ",") where index > 0 && source[index - 1].isQuote:
         end = readUser(&draft, at: index) ?? readNamed(&draft, at: index, after: done, style, &plain)
-      case UInt8(ascii: "e"), UInt8(ascii: "W"):
+      case UInt8(ascii: "e"), UInt8(ascii: "W"), UInt8(ascii: "P"):
         if index == 0 || !Base64.isDigit(source[index - 1]) {
           let run = Base64.run(around: index..<index + 1, in: index..<source.count, of: source)
           end = readBase64(&draft, run)
@@ -77,31 +79,43 @@ extension Redactor {
   }
 
   /// Reads a named value: an item of a query, a form or a list such as a cookie's (`a=b`), an assignment in a script or
-  /// an argument of GraphQL (`a: "b"`), or a line of a message head or a YAML document (`a: b`), also in quotes.
+  /// an argument of GraphQL (`a: "b"`, `a := "b"`, `"a" => "b"`, `f("a", "b")`), or a line of a message head or a YAML
+  /// document (`a: b`, `a = b`), also in quotes.
   ///
   /// - Parameter plain: The end of the last item of a query that was looked at.
   private mutating func readNamed(
     _ draft: inout Draft, at sign: Int, after done: Int, _ style: Style, _ plain: inout Int
   ) -> Int? {
     let (source, isPair) = (draft.source, draft.source[sign] == UInt8(ascii: "="))
+    let isArgument = source[sign] == UInt8(ascii: ",")
+    let isArrow = isPair && source[(sign + 1)...].first == UInt8(ascii: ">")
     let first = max(done, sign - 128)
-    let end = (source[first..<sign].lastIndex { !" \t\"'`]".utf8.contains($0) } ?? first - 1) + 1
+    let between = isPair ? " \t\"'`]:" : " \t\"'`]"
+    let end = (source[first..<sign].lastIndex { !between.utf8.contains($0) } ?? first - 1) + 1
     let start = (source[first..<end].lastIndex { Self.endsName($0) } ?? first - 1) + 1
-    let from = draft.find(from: sign + 1) { $0 != 0x20 && $0 != 0x09 }
-    guard start < end, from < source.count, !"=>".utf8.contains(source[sign + 1]) else { return nil }
+    let from = draft.find(from: sign + (isArrow ? 2 : 1)) { $0 != 0x20 && $0 != 0x09 }
+    guard start < end, from < source.count, source[sign + 1] != UInt8(ascii: "=") else { return nil }
+    let isString = start > 0 && source[start - 1].isQuote
+    let isCall = isString && start > 1 && source[start - 2] == UInt8(ascii: "(")
+    if isArgument && !isCall || (isArgument || isArrow) && !source[from].isQuote { return nil }
     let name = Escapes.form.removed(from: source[start..<end])
     let suspicion = suspicion(name)
     let isOfQuery = isPair && start > 0 && "?&#".utf8.contains(source[start - 1])
     guard suspicion > .none || isOfQuery else { return nil }
     var (value, escapes) = (from..<from, Escapes.form)
-    if suspicion > .none, "\"'`".utf8.contains(source[from]), let close = draft.endOfString(at: from) {
-      (value, escapes) = (from + 1..<close, .backslash)
-      // Scripts also name texts for people so: words and sentences stay.
-      let isText = source[value].contains(0x20) || source[value].allSatisfy { $0.isASCIILetter || $0 >= 0x80 }
+    let isBlock = source[from...].starts(with: "\"\"\"".utf8)
+    let block = isBlock ? source.firstRange(of: "\"\"\"".utf8, from: from + 3)?.lowerBound ?? source.count : nil
+    if suspicion > .none, source[from].isQuote, let close = block ?? draft.endOfString(at: from) {
+      (value, escapes) = (min(from + (isBlock ? 3 : 1), close)..<close, .backslash)
+      // Scripts also name texts for people so: words and sentences stay. In `"?token=" + text` the quote ends a string.
+      let word = credential(in: source[value]) ?? []
+      let isText = "+,;)".utf8.contains(word.first ?? 0x2B) || word.allSatisfy { $0.isASCIILetter || $0 >= 0x80 }
       guard style != .code || !isText else { return nil }
+    } else if !isPair || from > sign + 1, let line = lineValue(&draft, of: start..<end, from, style) {
+      (value, escapes) = (line, [])
     } else if isPair {
-      guard isOfQuery || style != .code, from == sign + 1, source[end..<sign].allSatisfy({ $0 == UInt8(ascii: "]") }),
-        suspicion >= .modified || from >= plain
+      guard isOfQuery || isString || style != .code, from == sign + 1,
+        source[end..<sign].allSatisfy({ $0 == UInt8(ascii: "]") }), suspicion >= .modified || from >= plain
       else { return nil }
       draft.keep(start..<sign)
       // A path parameter ends with its segment (RFC 3986, section 3.3).
@@ -111,8 +125,6 @@ extension Redactor {
           Self.endsValue($0, isOfQuery: isOfQuery) || isOfPath && "/?".utf8.contains($0)
         }
       plain = value.upperBound
-    } else if let line = lineValue(&draft, of: start..<end, from, style) {
-      (value, escapes) = (line, [])
     } else if suspicion >= .modified, style != .code, source[from].isASCIIDigit,
       source[..<start].suffix(256).contains(UInt8(ascii: "("))
     {
@@ -132,13 +144,23 @@ extension Redactor {
   /// The value of a line, if it is one word, with or without a scheme.
   private func lineValue(_ draft: inout Draft, of name: Range<Int>, _ from: Int, _ style: Style) -> Range<Int>? {
     let source = draft.source
-    let before = source[..<name.lowerBound].last { !" -\t".utf8.contains($0) } ?? 0x0A
-    let isQuoted = "\"'".utf8.contains(before)
-    guard isQuoted && style != .code || style == .lines && before.isLineEnd else { return nil }
-    let end = draft.find(from: from) { $0.isLineEnd || isQuoted && $0 == before }
-    let words = source[from..<end].split { " \t\"'".utf8.contains($0) }
+    let before = source[..<name.lowerBound].last { !" -\t".utf8.contains($0) }
+    let isQuoted = before.map { "\"'".utf8.contains($0) } ?? false
+    guard style != .code, isQuoted || before?.isLineEnd ?? (style == .lines) else { return nil }
+    let line = from..<draft.find(from: from) { $0.isLineEnd || isQuoted && $0 == before }
+    // YAML has blocks and lists in the lines that follow.
+    let next = draft.skipSpace(from: line.upperBound)
+    let isList = line.isEmpty && source[next...].starts(with: "- ".utf8)
+    let isBlock = isList || line.count < 3 && "|>".utf8.contains(source[from])
+    let text = isBlock ? source[next...].dropFirst(isList ? 2 : 0).prefix { !$0.isLineEnd } : source[line]
+    return credential(in: text)?.indices
+  }
+
+  /// The only word of a text, or the word that follows a scheme, before a comment.
+  private func credential(in text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    let words = text.split { " \t\"'".utf8.contains($0) }.prefix { $0.first != UInt8(ascii: "#") }
     let isScheme = words.first.map { ["basic", "bearer"].contains(String(decoding: $0, as: UTF8.self).lowercased()) }
-    return words.count == 1 || words.count == 2 && isScheme == true ? words.last?.indices : nil
+    return words.count == 1 || words.count == 2 && isScheme == true ? words.last : nil
   }
 
   // MARK: scheme://user:password@host
@@ -156,21 +178,17 @@ extension Redactor {
     return at
   }
 
-  // MARK: JSON in Base64
+  // MARK: JSON and XML in Base64
 
-  /// Reads and re-encodes Base64-encoded JSON, recognized by its first digit: `{"` begins with `ey`; `[{`, `["` and the
-  /// like with `W`.
+  /// Reads and re-encodes Base64-encoded JSON and XML, recognized by its first digit: `{"` begins with `ey`; `[{`, `["`
+  /// and the like with `W`; `<` with `P`.
   private mutating func readBase64(_ draft: inout Draft, _ run: Range<Int>) -> Int? {
     let digits = draft.source[run].prefix { $0 != UInt8(ascii: "=") }
-    guard digits.count >= 12, let plain = Base64.decoded(digits), plain.first.map({ "{[".utf8.contains($0) }) == true
-    else {
-      return nil
-    }
-    if let changed = changed(plain) {
-      draft.replace(run, by: Base64.encoded(changed, like: digits, isPadded: digits.count < run.count))
-    } else {
-      draft.keep(run)
-    }
+    // Base64 without a secret in it may be a secret itself.
+    guard digits.count >= 12, let plain = Base64.decoded(digits),
+      plain.first.map({ "{[<".utf8.contains($0) }) == true, let changed = changed(plain)
+    else { return nil }
+    draft.replace(run, by: Base64.encoded(changed, like: digits, isPadded: digits.count < run.count))
     return run.upperBound
   }
 }

@@ -43,7 +43,7 @@ struct Redactor {
 
   /// The suspicion of a text in the position of a name.
   mutating func suspicion(ofLabel text: [UInt8]) -> Suspicion {
-    let isName = text.count <= 64 && !text.contains { $0 <= 0x20 || "/?&=<>{}\"".utf8.contains($0) }
+    let isName = text.count <= 64 && !text.contains { $0 <= 0x20 || "?&=<>{}\"".utf8.contains($0) }
     return isName ? suspicion(text) : .none
   }
 

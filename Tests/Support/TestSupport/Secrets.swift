@@ -37,6 +37,20 @@ package enum Secrets {
       ("application/x-www-form-urlencoded", "a=1&\(name)=\(Plantings.escaped(secret))"),
       ("application/xml", "<a><\(word)>\(Plantings.entities(secret))</\(word)></a>"),
       ("application/json", "{\(n):\(s),\"echo\":\(Plantings.quoted("you sent \(secret)"))}"),
+      ("application/json", "[{\"ParameterKey\":\(n),\"ParameterValue\":\(s)}]"),
+      ("application/json-patch+json", "[{\"op\":\"add\",\"path\":\(Plantings.quoted("/a/\(name)")),\"value\":\(s)}]"),
+      ("application/json", "{\"k\":\(n),\"v\":\(s)}"), ("application/json", "{\"key\":\(n),\"stringValue\":\(s)}"),
+      ("application/json", "{\"Name\":\(Plantings.quoted("/app/\(name)")),\"Value\":\(s)}"),
+      (
+        "application/json",
+        "{\"p\":\"\(Plantings.base64("<a><\(word)>\(Plantings.entities(secret))</\(word)></a>"))\"}"
+      ),
+      ("application/graphql", "mutation { login(\(word): \"\"\"\(secret)\"\"\") { id } }"),
+      ("text/csv", "\u{FEFF}\(name),id\n\(secret),1\n"),
+      (
+        "multipart/form-data; boundary=b",
+        "--b\r\nContent-Disposition: form-data; name*=UTF-8''\(name)\r\n\r\n\(secret)\r\n--b--\r\n"
+      ),
     ]
       + (secret.contains(where: \.isNumber) && !secret.contains(" ")
         ? [
@@ -44,6 +58,13 @@ package enum Secrets {
           ("text/javascript", "window.\(word)=\"\(secret)\";"),
           ("text/html", "<html><script>var cfg = {user: 'ada', \(word): \"\(secret)\"};</script></html>"),
           ("text/plain", "\(name): \(secret)\n"), ("text/plain", "export \(word)=\(secret)\n"),
+          ("text/plain", "[a]\n\(name) = \(secret)\n"), ("application/yaml", "\(name): \(secret) # mine\n"),
+          ("application/yaml", "\(name): |\n  \(secret)\na: 1\n"), ("application/yaml", "\(name):\n  - \(secret)\n"),
+          ("text/plain", "\(word) := \(s)\n"), ("text/plain", "['\(name)' => '\(secret)']"),
+          ("application/json", "{\"head\":\(Plantings.quoted("Accept: */*\r\n\(name): \(secret)\r\n"))}"),
+          ("text/javascript", "localStorage.setItem('\(name)', \(s))"), ("text/javascript", "a['\(name)'] = \(s);"),
+          ("text/javascript", "a[\(n)]=\(s)"), ("text/javascript", "document.cookie='\(name)=\(secret); path=/'"),
+          ("text/javascript", "x.setRequestHeader(\"Authorization\", \"Bearer \(secret)\")"),
           ("application/json", "{\"cmd\":\(Plantings.quoted("curl -H '\(name): \(secret)' https://a.test/"))}"),
         ] : [])
   }

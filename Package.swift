@@ -47,9 +47,8 @@ let libraries: [Target] = [
   module(
     "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "WaylayRecording", "HTTPTypes", "IssueReporting", "Logging"]),
   module(
-    "WaylayRemote",
-    needs: ["WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors", "WaylayRemoteControl", "HTTPTypes"],
-    guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1"]]),
+    "WaylayRemote", needs: ["WaylayInspector", "WaylayInterceptors", "WaylayRemoteControl", "HTTPTypes"],
+    guarded: ["InspectorServer": ["NIOCore", "NIOHTTP1", "NIOPosix"]]),
   module("WaylayRemoteControl", needs: ["WaylayHAR", "WaylayMocks"]),
   module(
     "WaylayTesting",
@@ -173,8 +172,8 @@ let tests: [Target] = [
   tests(
     of: "WaylayRemote",
     needs: [
-      "remote-control", "WaylayCore", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors",
-      "WaylayMocks", "WaylayRemoteControl", "WaylayTesting", "NIOCore", "NIOHTTP1",
+      "remote-control", "WaylayCore", "WaylayHAR", "WaylayInspector", "WaylayInterceptors", "WaylayMocks",
+      "WaylayRemoteControl", "WaylayTesting", "NIOCore", "NIOHTTP1",
     ]),
   tests(of: "WaylayTesting", needs: ["WaylayCore", "WaylayHAR", "WaylayMocks"], exclude: ["Scopes/Cassettes"]),
   tests(of: "WaylayTool", needs: ["WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayMocks", "Crypto"]),
@@ -279,7 +278,8 @@ func module(
   return .target(
     name: name, dependencies: dependencies(needs, guarded), path: folder + "/" + name,
     exclude: exclude + (isForApple ? [] : manifest), resources: isForApple ? manifest.map { .copy($0) } : [],
-    swiftSettings: settings())
+    // WaylayRemote has the listener of WaylayInspectorServer, by a link, in debug builds alone.
+    swiftSettings: settings() + (name == "WaylayRemote" ? [.define("NO_SERVER", .when(configuration: .release))] : []))
 }
 
 func program(

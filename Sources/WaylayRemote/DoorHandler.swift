@@ -4,7 +4,6 @@
   import NIOHTTP1
   import WaylayCore
   import WaylayHAR
-  import WaylayInspectorServer
   import WaylayRemoteControl
 
   /// Admits callers that know the invitation's secret (`Internals/RemoteDoor.md`).

@@ -3,7 +3,6 @@
   import NIOCore
   import NIOHTTP1
   import WaylayCore
-  import WaylayInspectorServer
   public import WaylayMocks
 
   /// Runs a server on the loopback address that answers with stubs, for code that cannot be intercepted: another

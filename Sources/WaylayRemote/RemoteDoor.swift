@@ -3,7 +3,6 @@
   import NIOCore
   import WaylayHAR
   public import WaylayInspector
-  import WaylayInspectorServer
   public import WaylayInterceptors
   public import WaylayMocks
   import WaylayRemoteControl

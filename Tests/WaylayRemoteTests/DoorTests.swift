@@ -8,7 +8,6 @@
   import WaylayCore
   import WaylayHAR
   import WaylayInspector
-  import WaylayInspectorServer
   import WaylayInterceptors
   import WaylayMocks
 

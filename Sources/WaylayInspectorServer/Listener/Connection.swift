@@ -1,6 +1,6 @@
-#if InspectorServer
-  package import NIOCore
-  package import NIOHTTP1
+#if InspectorServer && !NO_SERVER
+  import NIOCore
+  import NIOHTTP1
 
   /// A connection, for one request. Until the token is verified, all work is on the listener's thread, and limited in
   /// bytes and time.
@@ -137,24 +137,24 @@
   }
 
   /// A response that ends with the connection.
-  package struct Response {
+  struct Response {
     var status = HTTPResponseStatus.ok
     var type = "text/plain; charset=utf-8"
     /// Fields in addition to those of every response.
-    package var fields: [(String, String)] = []
+    var fields: [(String, String)] = []
     /// `nil` for a streamed body.
     var body: ByteBuffer?
 
-    package static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
+    static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
       Response(status: status, body: ByteBuffer(string: text))
     }
 
-    package static func json(_ status: HTTPResponseStatus, _ text: String) -> Response {
+    static func json(_ status: HTTPResponseStatus, _ text: String) -> Response {
       Response(status: status, type: "application/json", body: ByteBuffer(string: text))
     }
 
     /// The head and the body, if present: no caching, no sniffing, no framing, no referrer.
-    package var bytes: ByteBuffer {
+    var bytes: ByteBuffer {
       var fields = fields
       fields += [
         ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
@@ -170,12 +170,12 @@
   }
 
   /// Sends the response to a request.
-  package struct Responder: Sendable {
+  struct Responder: Sendable {
     let channel: any Channel
     let limits: ConnectionLimits
 
     /// Sends bytes; returns once the system has accepted them. Waits for a slow client, within a limit.
-    package func send(_ bytes: ByteBuffer) async throws {
+    func send(_ bytes: ByteBuffer) async throws {
       var rest = bytes
       while let part = rest.readSlice(length: min(1 << 16, rest.readableBytes)), part.readableBytes > 0 {
         let late = channel.eventLoop.scheduleTask(in: limits.stallTime) { channel.close(promise: nil) }

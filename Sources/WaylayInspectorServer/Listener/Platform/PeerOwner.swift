@@ -1,4 +1,4 @@
-#if InspectorServer
+#if InspectorServer && !NO_SERVER
   import Foundation
   import NIOCore
 

@@ -1,35 +1,33 @@
-#if InspectorServer
-  package import Foundation
-  package import NIOCore
-  package import NIOHTTP1
+#if InspectorServer && !NO_SERVER
+  import Foundation
+  import NIOCore
+  import NIOHTTP1
   import NIOPosix
   import WaylayCore
 
   /// Limits that protect the server from slow or too many clients.
-  package struct ConnectionLimits: Sendable {
+  struct ConnectionLimits: Sendable {
     /// The maximum bytes of a field or the request line, and of a head. Browsers send the cookies of all ports.
     var field = 16 << 10
     var head = 32 << 10
     /// The maximum bytes of a body; no request of the page has one.
-    package var body = 64 << 10
+    var body = 64 << 10
     /// Whether a request is handled with its body, once that has arrived.
-    package var takesBodies = false
+    var takesBodies = false
     /// The maximum number of connections without a verified token; beyond it, the oldest is closed.
-    package var strangers = 64
+    var strangers = 64
     /// The maximum number of concurrent requests with the token.
-    package var requests = 512
+    var requests = 512
     /// The time limits for a head, for a stalled write, and for closing.
     var headTime = TimeAmount.seconds(10)
     var stallTime = TimeAmount.seconds(30)
     var closeTime = TimeAmount.seconds(1)
-
-    package init() {}
   }
 
   /// Listens on the loopback address, on its own thread, and runs a task for each request with the token.
-  package final class Listener: Sendable {
+  final class Listener: Sendable {
     /// Responds to a request. The connection is closed when the handler returns.
-    package typealias Handler = @Sendable (ServerRequest, Responder) async -> Void
+    typealias Handler = @Sendable (ServerRequest, Responder) async -> Void
 
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
@@ -39,7 +37,7 @@
     ///
     /// - Parameter token: The required beginning of paths; `nil` to accept any request of this user.
     /// - Throws: `WaylayError.cannotListen`.
-    package init(port: UInt16, token: String?, limits: ConnectionLimits, handle: @escaping Handler) async throws {
+    init(port: UInt16, token: String?, limits: ConnectionLimits, handle: @escaping Handler) async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let connections = Connections(limits)
       do {
@@ -70,7 +68,7 @@
     }
 
     /// The URL of a path.
-    package func url(_ path: String = "") -> URL {
+    func url(_ path: String = "") -> URL {
       guard let url = URL(string: "http://127.0.0.1:\(channel.localAddress?.port ?? 0)/\(path)") else {
         preconditionFailure("a port and hexadecimal digits make a URL")
       }
@@ -79,7 +77,7 @@
 
     /// Serves until the task is cancelled. Then open requests get a moment to end, and all threads, descriptors and
     /// tasks are released.
-    package func run() async {
+    func run() async {
       await withTaskCancellationHandler {
         try? await channel.closeFuture.get()
       } onCancel: {
@@ -103,12 +101,12 @@
   }
 
   /// A request with the token.
-  package struct ServerRequest: Sendable {
-    package let head: HTTPRequestHead
+  struct ServerRequest: Sendable {
+    let head: HTTPRequestHead
     /// The path after the token.
-    package let path: String
+    let path: String
     /// Empty unless the listener takes bodies.
-    package var body = ByteBuffer()
+    var body = ByteBuffer()
 
     var method: HTTPMethod { head.method }
   }

@@ -10,14 +10,19 @@ cd "$(dirname "$0")/.."
 
 jobs=(deep whole hostile fuzz exits hosts store_faults store_rot archive_torture sizes har_reader apple_mutants schedules remote)
 
-# A thousand launches with a stub for the first request, 50 000 mutated messages; and a release build has no listener of a door.
+# A thousand launches with a stub for the first request, 50 000 mutated messages of door and JSON-RPC, all names of the redaction corpus; and a
+# release build has no listener of ours.
 remote() {
+  # Alone: 64 apps at once leave no other one the time in which a control calls it stopped.
+  WAYLAY_LAUNCHES=1000 swift test --enable-all-traits --filter RemoteControlTests.launches
   WAYLAY_WHOLE=1 swift test --enable-all-traits --filter WaylayRemoteTests
+  swift build --enable-all-traits -c release --product waylay
+  WAYLAY_WHOLE=1 WAYLAY_PROGRAMS=$PWD/.build/release swift test --enable-all-traits --filter MCPTests
   swift build --enable-all-traits -c release --product remote-control
   local symbols
   symbols=$(nm .build/release/remote-control)
   grep -q 12WaylayRemote <<<"$symbols"
-  ! grep -E '11DoorHandler|9DoorCalls|10MockServer' <<<"$symbols"
+  ! grep -E '21WaylayInspectorServer|12WaylayRemote(8Listener|11DoorHandler|9DoorCalls|10MockServer)' <<<"$symbols"
 }
 
 # All tests under both sanitizers.
@@ -72,7 +77,8 @@ sizes() {
   swift build --enable-all-traits -c release --product inspector-sizes
   .build/release/inspector-sizes search
   .build/release/inspector-sizes bodies
-  WAYLAY_TOOL_MEGABYTES=20 swift test --enable-all-traits --filter HARCommandTests.large
+  swift build --enable-all-traits -c release --product waylay
+  WAYLAY_TOOL_MEGABYTES=100 WAYLAY_PROGRAMS=$PWD/.build/release swift test --enable-all-traits --filter HARCommandTests.large
 }
 
 # An archive of an inspector in a reader of others, which comes from PyPI.

@@ -215,8 +215,8 @@
                 Data(#"{"password":"\#(word)","note":"\#(Self.orders)"}"#.utf8), mediaType: "application/json"))
             entry.response.statusText = Self.orders
             entry.response.headers = [HAR.Field("Set-Cookie", "sid=\(word)"), HAR.Field("Content-Type", Self.orders)]
-            let text =
-              #"{"access_token":"\#(word)","\#(Self.orders)":"\#(String(repeating: Self.orders, count: 20_000))"}"#
+            let long = String(repeating: Self.orders, count: Sizes.of(20_000, small: 2_000))
+            let text = #"{"access_token":"\#(word)","\#(Self.orders)":"\#(long)"}"#
             entry.response.body = HAR.Body(Data(text.utf8), mediaType: "application/json")
             entry.comment = Self.orders
             entry.extensions["_error"] = JSONValue(Self.orders)

@@ -38,8 +38,10 @@ import WaylayCore
         return url.deletingLastPathComponent()
       }()
     #else
-      /// Where products are: beside the bundle of tests, which is this program.
-      private static let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      /// Where products are: beside the bundle of tests, which is this program, or in the folder `WAYLAY_PROGRAMS`.
+      private static let folder =
+        ProcessInfo.processInfo.environment["WAYLAY_PROGRAMS"].map { URL(fileURLWithPath: $0) }
+        ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     #endif
 
     /// This very bundle of tests, where it is a program, as on Linux. On Apple platforms another program loads it.

@@ -126,6 +126,8 @@
     private func listen() async throws -> Running {
       let handler = RequestHandler(inspector: inspector, session: session, listeners: options.maximumListeners)
       let token = String.random(bytes: 16)
+      var limits = limits
+      limits.events = RequestHandler.events
       let listener = try await Listener(port: options.port, token: token, limits: limits) {
         await handler.respond(to: $0, by: $1)
       }

@@ -157,8 +157,10 @@ extension RequestLogger {
   /// A text in which no scalar moves the cursor, begins a line or changes the direction: those are written as in Swift.
   private static func printable(_ text: String) -> String {
     func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+      // The properties of a scalar are looked up in tables, which would take most of the time of a line.
+      if scalar.isASCII { return scalar == "\t" || scalar.value >= 0x20 && scalar.value != 0x7F }
       let (kind, isBidi) = (scalar.properties.generalCategory, scalar.properties.isBidiControl)
-      return scalar == "\t" || !isBidi && ![.control, .lineSeparator, .paragraphSeparator].contains(kind)
+      return !isBidi && ![.control, .lineSeparator, .paragraphSeparator].contains(kind)
     }
     guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
     return text.unicodeScalars.map { isHarmless($0) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }.joined()

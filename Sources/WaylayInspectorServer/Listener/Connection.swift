@@ -78,7 +78,7 @@
     private func begin(_ request: ServerRequest, _ context: ChannelHandlerContext) {
       late?.cancel()
       state = .responding
-      isListening = access != nil && request.path == RequestHandler.events
+      isListening = request.path == connections.limits.events
       let responder = Responder(channel: context.channel, limits: connections.limits)
       let hasBegun = connections.begin(context.channel) { [handle] in
         await handle(request, responder)

@@ -14,6 +14,8 @@
     var body = 64 << 10
     /// Whether a request is handled with its body, once that has arrived.
     var takesBodies = false
+    /// The path of a stream of events: its client has left when it closes its half of the connection.
+    var events: String?
     /// The maximum number of connections without a verified token; beyond it, the oldest is closed.
     var strangers = 64
     /// The maximum number of concurrent requests with the token.

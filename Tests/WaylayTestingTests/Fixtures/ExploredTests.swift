@@ -22,16 +22,18 @@ struct ExploredTests {
       })
     func stampede() async throws {
       let client = ExploredClient()
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      // All are refused before the first one refreshes, on a busy machine too.
+      let refused = try await withThrowingTaskGroup(of: Int?.self) { group in
         for number in 0..<3 {
           group.addTask {
-            let (_, status) = try await client.send(client.request("GET", "/a/\(number)", token: "old"))
-            guard status == 401 else { return }
-            let token = try await client.ok(client.request("POST", "/token", body: "refresh"))
-            _ = try await client.ok(client.request("GET", "/a/\(number)", token: token))
+            try await client.send(client.request("GET", "/a/\(number)", token: "old")).status == 401 ? number : nil
           }
         }
-        try await group.waitForAll()
+        return try await group.reduce(into: []) { numbers, number in numbers += [number].compactMap(\.self) }
+      }
+      for number in refused {
+        let token = try await client.ok(client.request("POST", "/token", body: "refresh"))
+        _ = try await client.ok(client.request("GET", "/a/\(number)", token: token))
       }
     }
 

@@ -18,11 +18,14 @@ extension Sequence<UInt8> {
   }
 }
 
+extension [UInt8] {
+  /// Random bytes of the system.
+  package static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
+}
+
 extension String {
   /// Random bytes of the system, two digits for each, in lower case.
-  package static func random(bytes count: Int) -> String {
-    (0..<count).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
-  }
+  package static func random(bytes count: Int) -> String { [UInt8].random(count).hexadecimal }
 }
 
 extension Collection<UInt8> {

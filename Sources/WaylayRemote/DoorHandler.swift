@@ -65,7 +65,7 @@
     private func takes(_ nonce: String) -> Bool {
       let (parts, now) = (nonce.split(separator: "-"), Self.now)
       guard parts.count == 3, let time = UInt64(parts[0]), time <= now, now - time < Self.lifetime,
-        nonce == self.nonce(time, String(parts[1]))
+        nonce.utf8.isSame(as: self.nonce(time, String(parts[1])).utf8)
       else { return false }
       return used.withLock { used in
         used = used.filter { now - $0.value < Self.lifetime }

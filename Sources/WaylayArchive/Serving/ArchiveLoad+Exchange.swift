@@ -37,10 +37,7 @@ extension ArchiveLoad {
       switch try await withinNetworkTimeout(decision, stored, { [outgoing] in try await exchange.send(outgoing) }) {
       case .value(let value): response = value
       case .late(let stale, let pending):
-        flight?.settle(
-          .failed(
-            TransportError(.timedOut, phase: .receiving, message: "no response within the archive's network timeout."))
-        )
+        flight?.settle(.failed(Self.silence))
         receiveInBackground(pending, sent, decision, stored)
         return stale
       }

@@ -198,6 +198,10 @@ extension ArchiveLoad {
     case late(InterceptedResponse, TimedWork<Value>)
   }
 
+  /// The failure of a load whose network timeout has passed.
+  static let silence = TransportError(
+    .timedOut, phase: .receiving, message: "no response within the archive's network timeout.")
+
   /// Waits for `work`; after the network timeout, serves a stale response if the rules allow it.
   ///
   /// Without a usable stale response, only the request's own timeout applies.
@@ -211,9 +215,7 @@ extension ArchiveLoad {
     clock.schedule(isNever ? .max : deadline) { [weak pending] in pending?.becomeLate() }
     if let value = try await pending.outcome() { return .value(value) }
     do {
-      let silence = TransportError(
-        .timedOut, phase: .receiving, message: "no response within the archive's network timeout.")
-      return .late(try await unreachable(silence, decision, stored), pending)
+      return .late(try await unreachable(Self.silence, decision, stored), pending)
     } catch {
       // The stored response is too stale by now, or unreadable: wait for the network.
       return .value(try await pending.lateOutcome())

@@ -138,7 +138,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-  /// Returns the fields with the values of `others`, which has each name once. Unchanged fields keep their position and
+  /// Returns the fields with the values of another list, which has each name once. Unchanged fields keep their position and
   /// stay separate.
   fileprivate func becoming(_ others: HTTPFields) -> HTTPFields {
     guard self != others else { return self }

@@ -139,8 +139,9 @@ extension MessageLimits {
     case interimResponseCount
   }
 
-  /// Returns the error for a response that exceeds a limit. Its text begins with `what`, the limited part of the
-  /// message.
+  /// Returns the error for a response that exceeds a limit.
+  ///
+  /// - Parameter what: The limited part of the message, with which the text of the error begins.
   func excess(_ limit: Limit, of what: String) -> TransportError {
     let error = WaylayError(.limitExceeded, text(limit, of: what))
     return TransportError(.dataLengthExceedsMaximum, phase: .receiving, message: error.message, underlying: error)

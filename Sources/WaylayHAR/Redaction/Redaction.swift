@@ -141,7 +141,7 @@ public struct Redaction: Sendable {
 
   private func known(in entries: [HAR.Entry]) -> KnownSecrets {
     var known = KnownSecrets()
-    // A single exchange cannot contain secrets of others.
+    // A single exchange cannot contain a secret of another exchange.
     if entries.count > 1 { for entry in entries { known.add(secrets(of: entry)) } }
     return known
   }

@@ -100,13 +100,11 @@
         if let file = arguments["file"]?.string { traffic = try drifts(since: file, traffic) }
         for (texts, elements) in Self.limits.steps {
           let shown = Self.cut(traffic, texts, elements)
-          let text = shown.description
-          guard text.utf8.count <= Self.limits.bytes else { continue }
+          guard shown.description.utf8.count <= Self.limits.bytes else { continue }
           let rest = traffic["leftOut"].flatMap(\.int) ?? 0
           let note = rest > 0 ? "\(rest) more match: narrow the query." : "This is all."
-          let isWhole = text == traffic.description
           let cuts = "Texts are cut to \(texts) bytes, and lists to their last \(elements) elements. "
-          return Self.result(isWhole ? note : cuts + note, shown)
+          return Self.result(shown == traffic ? note : cuts + note, shown)
         }
         return Self.result("The result has more than \(Self.limits.bytes) bytes.", nil)
       } catch {

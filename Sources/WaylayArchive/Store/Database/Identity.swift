@@ -34,7 +34,7 @@ struct Identity: Sendable {
   var seed: UInt64 { Checksum.of(salt, seed: 0) }
 
   /// 32 random bytes.
-  static func newSecret() -> [UInt8] { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
+  static func newSecret() -> [UInt8] { .random(32) }
 
   var encoded: [UInt8] { Self.mark.encoded(payload) }
 

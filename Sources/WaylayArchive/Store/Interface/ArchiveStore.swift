@@ -2,7 +2,7 @@ import Foundation
 
 /// The storage of an archive's entries: heads and bodies under keys, several per key, independent of HTTP.
 ///
-/// ``DiskStore`` is for entries that must survive the process, and ``MemoryStore`` for all others.
+/// ``DiskStore`` is for entries that must survive the process, and ``MemoryStore`` for entries that need not.
 ///
 /// All methods are thread-safe. The synchronous ones neither wait nor access a disk. Entries are immutable: a new head
 /// makes a new ``StoredEntry`` value with the same ``EntryID``, and values returned earlier stay readable.

@@ -19,7 +19,7 @@ struct MemoryTier: @unchecked Sendable {
   private let holdsPinned: Bool
   /// The slots of each digest, without dropped ones.
   private var slots: [UInt64: [Slot]] = [:]
-  /// All slots by age. Dropped ones are removed once they outnumber the others.
+  /// All slots by age. Dropped slots are removed once they outnumber the slots with an entry.
   private var order: [Slot] = []
   /// The index in `order` of the next candidate for eviction.
   private var hand = 0

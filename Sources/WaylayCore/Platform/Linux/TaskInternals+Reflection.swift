@@ -15,8 +15,8 @@
       child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
-    /// The properties that can be read at their offsets. Reflection finds the others, which takes microseconds for
-    /// each.
+    /// The properties that can be read at their offsets. Reflection finds each other property, in some
+    /// microseconds.
     ///
     /// Name, type and size do not show how a property is stored: a weak reference looks like a strong one. So each
     /// stored value is compared with the result of reflection, once per process, on the first task of a session.

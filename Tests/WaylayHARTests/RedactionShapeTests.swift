@@ -465,7 +465,7 @@ struct RedactionShapeTests {
   func numbersInLists() throws {
     let text =
       #"{"pins":[4711,[4712]],"otp_codes":{"sms":4713},"passwords":4714,"tokens":[4715],"session_pins":[{"id":4716,"pin":4717}]}"#
-    let redacted = Redaction.standard.redacted(text)
+    let redacted = Redaction.standard.redacted(anyFormat: text)
     #expect(
       redacted
         == #"{"pins":[0,[0]],"otp_codes":{"sms":4713},"passwords":4714,"tokens":[4715],"session_pins":[{"id":4716,"pin":0}]}"#

@@ -118,10 +118,10 @@ public struct Redaction: Sendable {
     return report.description
   }
 
-  /// Redacts a text of any format.
-  package func redacted(_ text: String) -> String {
+  /// Redacts a text of any format that may repeat secrets of exchanges.
+  package func redacted(anyFormat text: String, knowing known: KnownSecrets = KnownSecrets()) -> String {
     guard isOn else { return text }
-    var redactor = Redactor(self)
+    var redactor = Redactor(self, finders: known.finders)
     return redactor.changed(Array(text.utf8)) { $0.readBody(&$1, type: "") }.map { String(decoding: $0, as: UTF8.self) }
       ?? text
   }
@@ -187,7 +187,7 @@ package struct KnownSecrets: Sendable {
     finders = [SecretFinder(secrets)].compactMap(\.self)
   }
 
-  func contains(_ secret: [UInt8]) -> Bool { finders.contains { $0.isSecret(secret) } }
+  package func contains(_ secret: [UInt8]) -> Bool { finders.contains { $0.isSecret(secret) } }
 
   /// Adds the values that are unlikely to occur by chance.
   package mutating func add(_ found: Set<[UInt8]>) {

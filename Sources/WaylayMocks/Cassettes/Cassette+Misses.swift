@@ -3,7 +3,9 @@ import WaylayHAR
 
 extension Cassette {
   /// The error for a request without an unused matching entry.
-  func miss(_ asked: ComparedRequest, in state: State) -> MockError {
+  func miss(_ asked: ComparedRequest, in state: State) -> MockError { asked.reporting { report(asked, in: state) } }
+
+  private func report(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
     let all = state.tracks.filter { $0.accepts(asked, options.matching) && options.accepts($0, asked) }
     let fitting = all.filter { $0.others(in: asked, options.matching).isEmpty }

@@ -92,13 +92,15 @@ extension Cassette {
     guard isKnown, options.matcher == nil, !options.ignored.contains(.body), !track.accepts(asked, [.body]) else {
       return
     }
-    let message = """
+    let message = asked.reporting {
+      """
       The body of \(asked.method) \(Redaction.shown(asked.url.url)) differs from the recorded one. The cassette \
       \(file.lastPathComponent) answered it nevertheless, with \(track):
       \(track.mismatches(asked, [.body]).lines)
       Re-record it (WAYLAY_RECORD=all swift test), say what may differ (Cassette.Options.ignoring), or make it a \
       failure (Cassette.Options.matching.insert(.body)).
       """
+    }
     note(.differing, message, isWarning: true)
   }
 

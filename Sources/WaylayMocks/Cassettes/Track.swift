@@ -44,6 +44,11 @@ final class ComparedRequest: Sendable {
     mediaType = compared.body?.mediaType ?? ""
   }
 
+  /// Runs `make`, which shows parts of the request, with the secrets of the request known.
+  func reporting<Value>(_ make: () -> Value) -> Value {
+    Redaction.$known.withValue(Redaction.secrets(of: entry.request), operation: make)
+  }
+
   /// The value of a header field; with `isInForms`, otherwise of a form field or part of that name.
   func field(_ name: String, inForms isInForms: Bool) -> String? {
     guard !ignored.contains(.field(name)) else { return nil }

@@ -25,7 +25,9 @@ extension RequestPattern {
   }
 
   /// The differences between a request and the pattern.
-  func mismatches(_ facts: RequestFacts) -> [Mismatch] {
+  func mismatches(_ facts: RequestFacts) -> [Mismatch] { facts.reporting { differences(from: facts) } }
+
+  private func differences(from facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
     if let method, method != facts.method {
       found.append(Mismatch("method", expected: method, actual: facts.method, distance: 1))
@@ -80,7 +82,9 @@ extension URLPattern {
     }
     if let path, !path.matches(url.segments, &parameters) {
       found.append(
-        Mismatch("path", expected: path.description, actual: url.path, distance: 2 * path.distance(to: url.segments)))
+        Mismatch(
+          "path", expected: path.description, actual: Redaction.scrubbed(url.path),
+          distance: 2 * path.distance(to: url.segments)))
     }
     if let query { found += query.mismatches(url.items) }
     return found
@@ -138,7 +142,8 @@ extension PathPattern.Segment: CustomStringConvertible {
 extension QueryItems.Item {
   /// The item, with the notation of a space or a plus sign in it.
   var spelled: String {
-    written.map { "\(self) (written \($0): a \"+\" is a space, a plus sign is written \"%2B\")" } ?? description
+    guard let written, !Redaction.isSecret(written) else { return description }
+    return "\(self) (written \(written): a \"+\" is a space, a plus sign is written \"%2B\")"
   }
 }
 
@@ -292,7 +297,8 @@ extension Excerpt {
   static func of(_ facts: RequestFacts) -> String {
     if facts.body.isEmpty { return "none" }
     guard let text = facts.text else { return "\(facts.body.count) bytes" }
-    if let json = facts.json { return Redaction.scrubbed(of(Redaction.masked(json).description)) }
+    // Of a long one, only the beginning is redacted.
+    if let json = facts.json { return ofText(facts.body.count > 1 << 14 ? text : Redaction.masked(json).description) }
     if let parts = facts.multipart { return of(parts.map(\.shown).joined(separator: ", ")) }
     if facts.statesForm { return JSONValue(Redaction.scrubbed(of(Redaction.shownQuery(text)))).description }
     return JSONValue(ofText(text)).description

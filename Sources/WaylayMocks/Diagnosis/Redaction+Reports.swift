@@ -1,4 +1,5 @@
 import WaylayHAR
+import WaylayRecording
 
 // Redaction of reports, which end up in the logs of build servers.
 
@@ -7,6 +8,9 @@ extension Redaction {
 
   /// Names, in lower case, that the mock's options exempt from redaction.
   @TaskLocal static var shownNames: Set<String> = []
+
+  /// Secrets of the request that a report is about.
+  @TaskLocal static var known = KnownSecrets()
 
   /// Whether redaction is off.
   @TaskLocal static var hidesNothing = false
@@ -26,16 +30,14 @@ extension Redaction {
     hides(name) ? "\(scrubbed(name))=\(mark)" : scrubbed(text)
   }
 
-  /// A URL without user, password, fragment and secrets in its query.
+  /// A URL without user, password, fragment and secrets in its path and query.
   static func shown(_ url: URL) -> String {
-    guard url.query != nil || url.user != nil || url.fragment != nil,
-      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    else {
-      return url.absoluteString
+    guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url.absoluteString }
+    (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+    let path = parts.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false)
+    if path.contains(where: { isSecret($0) }) {
+      parts.percentEncodedPath = path.map { isSecret($0) ? "%E2%80%A6" : $0 }.joined(separator: "/")
     }
-    parts.user = nil
-    parts.password = nil
-    parts.fragment = nil
     parts.percentEncodedQuery = parts.percentEncodedQuery.flatMap {
       shownQuery($0).addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed.union(["%"]))
     }
@@ -46,16 +48,28 @@ extension Redaction {
   static func shownQuery(_ query: some StringProtocol) -> String {
     query.split(separator: "&", omittingEmptySubsequences: false)
       .map { item in
-        guard let equals = item.firstIndex(of: "="), item[item.index(after: equals)...] != "*",
-          hides(PercentCoding.decoded(item[..<equals]))
-        else { return String(item) }
+        guard let equals = item.firstIndex(of: "=") else { return isSecret(item) ? "…" : String(item) }
+        let value = item[item.index(after: equals)...]
+        guard value != "*", hides(PercentCoding.decoded(item[..<equals])) || isSecret(value) else {
+          return String(item)
+        }
         return item[...equals] + "…"
       }
       .joined(separator: "&")
   }
 
-  /// A JSON value with secrets replaced by a mark, or with `nil` as mark, without the members that hold secrets.
-  static func masked(_ node: JSONValue, by mark: JSONValue? = JSONValue(.string(Redaction.mark))) -> JSONValue {
+  /// Whether an encoded part of a URL or a form has a secret in it.
+  static func isSecret(_ encoded: some StringProtocol) -> Bool {
+    let text = PercentCoding.decoded(encoded)
+    return scrubbed(text) != text
+  }
+
+  /// A JSON value with secrets replaced by a mark.
+  static func masked(_ node: JSONValue) -> JSONValue { masked(node, by: JSONValue(.string(mark))) ?? node }
+
+  /// A JSON value with secrets replaced by `mark`. With `nil`, members that hold secrets are removed, and also an array
+  /// with a secret element, because its other elements would move.
+  static func masked(_ node: JSONValue, by mark: JSONValue?) -> JSONValue? {
     switch node.kind {
     case .object(let members):
       let shown = members.compactMap { member in
@@ -63,21 +77,41 @@ extension Redaction {
         return value.map { JSONValue.Member(name: member.name, value: $0) }
       }
       return JSONValue(.object(shown))
-    case .array(let elements): return JSONValue(.array(elements.map { masked($0, by: mark) }))
-    default: return node
+    case .array(let elements):
+      let shown = elements.compactMap { masked($0, by: mark) }
+      return shown.count == elements.count ? JSONValue(.array(shown)) : nil
+    case .string(let text):
+      let shown = scrubbed(text)
+      return shown == text ? node : mark.map { _ in JSONValue(.string(shown)) }
+    case .number(let text): return known.contains(Array(text.utf8)) ? mark : node
+    case .null, .bool: return node
     }
   }
 }
 
 extension Redaction {
-  /// Any text (a form, truncated JSON, XML, a log line) without secrets.
-  static func scrubbed(_ text: String) -> String {
-    guard !hidesNothing else { return text }
+  /// The redaction of reports.
+  private static var reports: Redaction {
     var redaction = standard
     (redaction.replacement, redaction.isWide) = (mark, true)
     for name in shownNames { redaction.show(name) }
-    return redaction.redacted(text).replacing(/\b(?<scheme>Bearer|Basic|Digest)\s+[^\s,;"'<]+/.ignoresCase()) { match in
+    return redaction
+  }
+
+  /// Any text (a form, truncated JSON, XML, a log line) without secrets.
+  static func scrubbed(_ text: String) -> String {
+    guard !hidesNothing else { return text }
+    let text = reports.redacted(anyFormat: text, knowing: known)
+    guard text.contains(where: \.isWhitespace) else { return text }
+    return text.replacing(/\b(?<scheme>Bearer|Basic|Digest)\s+[^\s,;"'<]+/.ignoresCase()) { match in
       "\(match.scheme) \(mark)"
     }
+  }
+
+  /// The values under secret names in a request, to be removed from a report about it.
+  static func secrets(of request: HAR.Request) -> KnownSecrets {
+    guard !hidesNothing else { return KnownSecrets() }
+    let entry = HAR.Entry(started: Date(timeIntervalSince1970: 0), request: request, response: .none)
+    return KnownSecrets(reports.secrets(of: entry))
   }
 }

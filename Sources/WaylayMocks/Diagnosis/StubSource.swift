@@ -19,14 +19,16 @@ extension Stub {
     guard 200...999 ~= entry.response.status, let facts = RequestFacts(entry.request) else { return nil }
     return Redaction.$hidesNothing.withValue(showsSecrets) {
       let source = SwiftSource.response(entry.response, isHead: facts.method == "HEAD") { Redaction.hides($0) }
-      return StubSource.text(for: facts, response: source)
+      return facts.reporting { StubSource.text(for: facts, response: source) }
     }
   }
 
   /// The stub of ``source(for:showsSecrets:)`` in JSON.
   package static func json(for entry: HAR.Entry, showsSecrets: Bool = false) -> JSONValue? {
     guard 200...999 ~= entry.response.status, let facts = RequestFacts(entry.request) else { return nil }
-    return Redaction.$hidesNothing.withValue(showsSecrets) { try? StubSource.stub(for: facts, entry.response).json() }
+    return Redaction.$hidesNothing.withValue(showsSecrets) {
+      facts.reporting { try? StubSource.stub(for: facts, entry.response).json() }
+    }
   }
 }
 
@@ -86,7 +88,7 @@ enum StubSource {
     }
     if let json = facts.json {
       let shown = Redaction.masked(json, by: nil)
-      conditions.append(.body(shown == json ? .json(json) : .jsonSubset(shown)))
+      conditions.append(.body(shown == json ? .json(json) : shown.map { .jsonSubset($0) } ?? .present))
     } else if !facts.body.isEmpty {
       let text = facts.text.flatMap { Redaction.scrubbed($0) == $0 && !facts.statesForm ? $0 : nil }
       conditions.append(.body(text.map { .text($0) } ?? .present))
@@ -98,6 +100,7 @@ enum StubSource {
   /// A URL pattern that matches this URL; values of secrets match anything.
   private static func pattern(_ url: ParsedURL) -> String {
     let path = url.segments.map { segment in
+      guard Redaction.scrubbed(segment) == segment else { return "*" }
       let text =
         segment.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["*", "/", "("])) ?? segment
       return text.hasPrefix(":") ? "%3A" + text.dropFirst() : text
@@ -108,8 +111,9 @@ enum StubSource {
         .map { item in
           guard let equals = item.firstIndex(of: "=") else { return String(item) }
           let name = item[..<equals]
-          if Redaction.hides(PercentCoding.decoded(name)) { return name + "=*" }
-          return item[item.index(after: equals)...] == "*" ? name + "=%2A" : String(item)
+          let value = item[item.index(after: equals)...]
+          if Redaction.hides(PercentCoding.decoded(name)) || Redaction.isSecret(value) { return name + "=*" }
+          return value == "*" ? name + "=%2A" : String(item)
         }
         .joined(separator: "&")
     }
@@ -120,8 +124,10 @@ enum StubSource {
 
   private static func body(_ facts: RequestFacts) -> String? {
     guard !facts.body.isEmpty else { return nil }
+    // The source of a long one is too long.
+    guard facts.body.count <= 1 << 14 else { return ".present" }
     if let json = facts.json {
-      let shown = Redaction.masked(json, by: nil)
+      guard let shown = Redaction.masked(json, by: nil) else { return ".present" }
       let source = swift(shown)
       guard source.count <= 1000 else { return ".present" }
       // A number too long for a Swift literal is written as JSON text.
@@ -131,7 +137,9 @@ enum StubSource {
     }
     if facts.statesForm {
       let items = facts.form.items
-      let open = items.filter { !Redaction.hides($0.name) && $0.value != nil }
+      let open = items.filter { item in
+        !Redaction.hides(item.name) && item.value.map { Redaction.scrubbed($0) == $0 } ?? false
+      }
       let source =
         open.isEmpty ? ":" : open.map { "\(swift($0.name)): \(swift($0.value ?? ""))" }.joined(separator: ", ")
       return ".form([\(source)]" + (open.count == items.count ? ")" : ", exactly: false)")

@@ -11,6 +11,12 @@ extension MockInterceptor {
   func unmatchedReport(
     _ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?, isIssue: Bool = true
   ) -> String {
+    facts.reporting { report(facts, spent, redirectedBy: sender, isIssue: isIssue) }
+  }
+
+  private func report(
+    _ facts: RequestFacts, _ spent: [Spent], redirectedBy sender: MockRequest?, isIssue: Bool
+  ) -> String {
     let entries = layers.flatMap { layer in layer.state.withLock { $0.entries } }
     let request = "\(facts.method) \(Redaction.shown(facts.url.url))"
     var parts: [String] = []

@@ -38,7 +38,7 @@ extension JSONComparison {
     let actual: String
 
     var mismatch: Mismatch {
-      Mismatch("body at \(path)", expected: Excerpt.of(expected), actual: Excerpt.of(actual), distance: 0.2)
+      Mismatch("body at \(path)", expected: Excerpt.ofText(expected), actual: Excerpt.ofText(actual), distance: 0.2)
     }
   }
 

@@ -62,7 +62,7 @@ struct JSONPath: Sendable, CustomStringConvertible {
     guard !found.isEmpty else { return "nothing" }
     // Values are redacted by member name, so mask the root before selecting from it.
     let shown = leadsToSecret ? [] : values(in: Redaction.masked(root))
-    return shown.isEmpty ? Redaction.mark : Excerpt.of(shown.map(\.description).joined(separator: ", "))
+    return shown.isEmpty ? Redaction.mark : Excerpt.ofText(shown.map(\.description).joined(separator: ", "))
   }
 
   /// An expected value at this path, redacted for a report.

@@ -150,7 +150,7 @@ extension MultipartForm.Part {
   var shownBody: String {
     if Redaction.hides(name) { return Redaction.mark }
     guard filename == nil, let text = String(data: body, encoding: .utf8) else { return "\(body.count) bytes" }
-    if let json = try? JSONValue(reading: body) { return Excerpt.of(Redaction.masked(json).description) }
+    if let json = try? JSONValue(reading: body) { return Excerpt.ofText(Redaction.masked(json).description) }
     return JSONValue(Excerpt.ofText(text)).description
   }
 }

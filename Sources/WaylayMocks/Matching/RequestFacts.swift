@@ -1,3 +1,6 @@
+import WaylayHAR
+import WaylayRecording
+
 /// A request parsed for matching, once for all stubs.
 ///
 /// Used only by the task that loads the request; expensive properties are lazy.
@@ -40,6 +43,11 @@ final class RequestFacts {
     if let name = asked("operationName"), !name.isEmpty { return name }
     return asked("query").flatMap(GraphQL.operationName)
   }()
+
+  private lazy var secrets = Redaction.secrets(of: HAR.Request(request, body: SeenBody(body)))
+
+  /// Runs `make`, which shows parts of the request, with the secrets of the request known.
+  func reporting<Value>(_ make: () -> Value) -> Value { Redaction.$known.withValue(secrets, operation: make) }
 
   func field(_ name: String) -> String? { request.headerValue(name) }
 

@@ -1,5 +1,7 @@
+import Foundation
 import TestSupport
 import Testing
+import WaylayHAR
 import WaylayMocks
 
 @Suite("Secrets in reports", .timeLimit(.minutes(5)))
@@ -113,6 +115,30 @@ struct SecretTests {
     }
   }
 
+  @Test("No request shows its secret, in whatever shape", arguments: ["access_token", "userPassword", "api-key"])
+  func shapes(name: String) async throws {
+    for planting in Plantings.each(name, { _ in Plantings.secret }) {
+      let request = planting.entry.request
+      let json = try? JSONValue(reading: request.body?.data ?? Data())
+      let mock = MockInterceptor {
+        Stub(.post, "/x").where(.body(.json(["a": 1])), .query("a", "0"))
+        Stub(.post, "/x").where(.body(.text("a")))
+        Stub(.post, "/x").where(.body(.form(["a": "0"])))
+        Stub(.post, "/x").where(.body(.jsonPath("$.*", equals: 0)))
+        Stub(.post, "/x").where(.body(.multipart(["a": .text("0")])))
+        if let json { Stub(.post, "/x").where(.body(.json(json.withOtherTexts))) }
+      }
+      var fields = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }
+      if let type = request.body?.mediaType, !type.isEmpty { fields["Content-Type"] = type }
+      let url = try #require(URL(string: request.url.replacing("%zz", with: "")))
+      let error = await failure {
+        try await mock.ask(.make("POST", url.absoluteString, body: request.body?.data ?? Data(), headers: fields))
+      }
+      let text = try #require(mockError(error)).message
+      #expect(!Plantings.isSeen(in: Data(text.utf8)), "\(planting): \(text)")
+    }
+  }
+
   @Test("The secrets of a stub's own URL are masked")
   func patterns() async throws {
     let text = try await report("", url: "https://a.b/y") {
@@ -151,5 +177,18 @@ struct SecretTests {
       Stub(.post, "/x").where(.field("Idempotency-Key", "43"))
     }
     #expect(text.contains("expected 43") && text.contains("but was  42"), "\(text)")
+  }
+}
+
+extension JSONValue {
+  /// The value with another text in place of each one.
+  fileprivate var withOtherTexts: JSONValue {
+    switch kind {
+    case .string: "other"
+    case .array(let elements): JSONValue(.array(elements.map(\.withOtherTexts)))
+    case .object(let members):
+      JSONValue(.object(members.map { Member(name: $0.name, value: $0.value.withOtherTexts) }))
+    default: self
+    }
   }
 }

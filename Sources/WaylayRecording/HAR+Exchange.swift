@@ -106,7 +106,7 @@ extension HAR.Response {
     }
     set {
       let list = newValue.map { ["name": JSONValue($0.name), "value": JSONValue($0.value)] as JSONValue }
-      extensions["_trailers"] = list.isEmpty ? nil : JSONValue(list)
+      extensions["_trailers"] = list.isEmpty ? Optional.none : JSONValue(list)
     }
   }
 }

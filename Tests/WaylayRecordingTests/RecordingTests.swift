@@ -50,6 +50,9 @@ struct RecordingTests {
     let again = try #require(InterceptedResponse(read.response, to: request))
     #expect(again.status == .created && again.fields == fields && again.body.inMemory == Data([0, 255, 1]))
     #expect(again.trailers == answer.trailers && again.url == request.url)
+    answer.trailers = [:]
+    let without = HAR.Entry(request, answer, started: Date(), elapsed: .zero)
+    #expect(without.response.extensions["_trailers"] == nil)
   }
 
   @Test("makes answers of browsers' archives fit to be given again")

@@ -352,7 +352,7 @@ extension HAR {
       json.text("mimeType", &body.mediaType)
       json.member(
         "params", &body.parameters, read: { $0.array?.filter { $0.members != nil } },
-        write: { $0.isEmpty ? nil : JSONValue($0) })
+        write: { $0.isEmpty ? Optional.none : JSONValue($0) })
       json.text("text", ifAny: &text)
       json.text("encoding", ifAny: &encoding)
       json.text("_base64", ifAny: &base64)

@@ -29,7 +29,7 @@ extension HAR.Body {
     }
     set {
       let words = newValue.map { "\(($0.time * 1000).rounded() / 1000)+\($0.size)" }
-      extensions["_chunks"] = words.count > 1 ? JSONValue(words.joined(separator: " ")) : nil
+      extensions["_chunks"] = words.count > 1 ? JSONValue(words.joined(separator: " ")) : Optional.none
     }
   }
 

@@ -65,7 +65,10 @@ public struct HARFormat {
     }
     for name in ["headers", "cookies", "queryString"] { fields(json, name, "request.\(name)") }
     for name in ["headersSize", "bodySize"] { count(json, name, "request.\(name)") }
-    if let body = json?["postData"] { text(body, "mimeType", "request.postData.mimeType") }
+    if let body = json?["postData"] as? [String: Any] {
+      text(body, "mimeType", "request.postData.mimeType")
+      if let list = body["params"], !(list is [Any]) { add("request.postData.params", "is no array") }
+    }
   }
 
   private mutating func response(_ json: [String: Any]?) {

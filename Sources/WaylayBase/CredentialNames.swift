@@ -117,9 +117,12 @@ package enum Suspicion: Int, Comparable, Sendable {
       let kind = before.last ?? ""
       return secretKeys.contains(kind) ? .modified : otherKeys.contains(kind) ? Suspicion.none : .shape
     }
+    if noun == "code", before.last.map(secretCodes.contains) == true { return .secret }
     guard isCredential(noun) else { return nil }
-    if noun == "signature" || noun == "sig" { return .list }
-    if noun == "token", before.contains(where: pagination.contains), !before.contains(where: isCredential) {
+    if ["hmac", "sig", "signature"].contains(noun) { return .list }
+    let isOfPage =
+      noun == "token" ? before.contains(where: pagination.contains) : pagination.contains { noun == $0 + "token" }
+    if isOfPage, !before.contains(where: isCredential) {
       return Suspicion.none
     }
     // `forgotPassword` names a text of an app, and `invalid_token` an error of a server.
@@ -130,16 +133,17 @@ package enum Suspicion: Int, Comparable, Sendable {
   }
 
   private static func isCredential(_ word: String) -> Bool {
-    singles.contains(word) || nouns.contains(where: word.hasSuffix)
+    singles.contains(word)
+      || !word.hasSuffix("ossession") && word != "obsession" && nouns.contains(where: word.hasSuffix)
   }
 
-  static func set(_ words: String) -> Set<String> { Set(words.split(separator: " ").map(String.init)) }
+  package static func set(_ words: String) -> Set<String> { Set(words.split(separator: " ").map(String.init)) }
 
   /// Complete names of credentials.
   private static let whole = set(
     """
     accesskeyid apikey assertion awsaccesskeyid clientassertion codeverifier dbpass devicecode dpop \
-    oauthverifier pass samlassertion samlresponse sid userpass xapikey
+    adminpass loginpass newpass oauthverifier onetimecode oldpass pass samlassertion samlresponse pinnumber seedphrase sid upass userpass xapikey
     """)
   /// Credential words, also as the end of a longer word: `phpsessid`.
   private static let nouns = set(
@@ -148,22 +152,29 @@ package enum Suspicion: Int, Comparable, Sendable {
     sessionid cookie apikey accesskey secretkey privatekey authkey signingkey masterkey encryptionkey accountkey
     """)
   /// Credential words, as complete words only.
-  private static let singles = set("auth bearer cred cvc cvv otp pin sig ssn totp")
+  private static let singles = set("auth bearer cred csc cvc cvv hmac mnemonic otp pin psk pw puk sig ssn tkn totp")
   /// Words whose plurals also name things that are not secrets.
   private static let weak = ["tokens", "cookies", "credentials", "creds", "sessions"]
+  /// Words before `code` that make it a credential.
+  private static let secretCodes = set("access auth backup factor mfa otp pass recovery security sms totp verification")
   /// Words that may follow a credential word without changing its meaning.
   private static let followers = set(
     "again base confirm confirmation current digest encrypted hash md new old raw repeat sha string v value verify")
   /// Two words for one credential: the second may be dropped.
-  private static let compounds = set("authcode otpcode totpcode secretid sessid sessionid")
+  private static let compounds = set("secretid sessid sessionid")
   /// Words that make a token one of pagination or of a language model.
   private static let pagination = set(
-    "bos cls continuation cursor delta eos mask next pad page prev previous resume sep skip start sync unk")
-  private static let verbs = set("enter expired forgot forgotten has invalid missing need needs no required show wrong")
+    """
+    bos change cls continuation cursor delta eos mask match next pad page prev previous resume sep skip start sync unk \
+    version watermark
+    """)
+  private static let verbs = set(
+    "by enter expired forgot forgotten has invalid missing need needs no required show wrong")
   private static let secretKeys = set(
     """
-    access account admin aes api app application auth client consumer decryption deploy encryption functions hmac license \
+    access account admin aes api app application auth client consumer decryption deploy enc encryption functions hmac license \
     master private rapidapi recovery root secret security service session shared signing ssh storage stream subscription
     """)
-  private static let otherKeys = set("foreign hash i18n idempotency partition primary public publishable range sort")
+  private static let otherKeys = set(
+    "foreign hash i18n idempotency partition primary pub public publishable range sort websocket verification verify")
 }

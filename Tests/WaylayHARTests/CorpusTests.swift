@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayHAR
 
-/// What public interfaces document as their answers, as far as a name in them sounds like a credential.
+/// Documented responses of public interfaces, with members whose names sound like credentials.
 enum Ordinary {
   static let documents: [(String, String)] = [
     (
@@ -146,6 +146,34 @@ enum Ordinary {
     (
       "Cloud Storage",
       #"{"items":[{"name":"a.txt","id":"b/a.txt/1","selfLink":"https://www.googleapis.com/storage/v1/b/b/o/a.txt","metageneration":"1"}],"pageToken":"CgVhLnR4dA==","kmsKeyName":"projects/p/locations/l/keyRings/r/cryptoKeys/k","nextPageToken":"CgViLnR4dA=="}"#
+    ),
+    (
+      "tokens of a ledger",
+      #"{"baseToken":{"address":"0xdac17f958d2ee523a2206206994597c13d831ec7","name":"Solana","symbol":"SOL","decimals":"6","total_supply":21000000},"token":{"name":"USD Coin","icon_url":"https://a.test/i.png","exchange_rate":"1.00","holders":4}}"#
+    ),
+    (
+      "policies of sessions and passwords",
+      #"{"session":{"maxSessionIdleMinutes":720,"mode":"non-persistent"},"password":{"complexity":{"minLength":8,"minLowerCase":1},"age":{"historyCount":4},"lockout":{"maxAttempts":10}},"refresh_token":{"token_lifetime":2592000,"expiration_type":"expiring"},"totp":{"issuer":"Acme","time_step":30}}"#
+    ),
+    (
+      "a schema",
+      ##"{"properties":{"password":{"minLength":8,"pattern":"^.{8,}$"},"token":{"$ref":"#/$defs/token"}},"$defs":{"token":{"const":"abc"}},"securitySchemes":{"bearerAuth":{"scheme":"bearer","bearerFormat":"JWT"}},"flows":{"password":{"tokenUrl":"https://a.test/token","scopes":{"read":"Read"}}}}"##
+    ),
+    (
+      "pieces of words",
+      #"{"logprobs":{"content":[{"token":" there","logprob":-0.1},{"token":"<|end|>","logprob":-0.2,"bytes":[60]}]},"topCandidates":[{"token":"Artificial","logProbability":-0.3}],"fill":[{"score":0.1,"token":1996,"token_str":"cap"}],"tokens":[{"token":"2026","start_offset":0}]}"#
+    ),
+    (
+      "messages about fields",
+      #"{"errors":{"password":["The password must be at least 8 characters."],"access_token":["is invalid"]},"field_errors":{"pin":["must be 4 digits"]},"token":["This field may not be blank."]}"#
+    ),
+    (
+      "texts by their words",
+      #"{"password":"Password","confirmPassword":"Confirm password","login.token":"Enter token","login":{"password":{"label":"Password"}},"cookie":"We use cookies","auth":{"failed":"Diese Zugangsdaten stimmen nicht."}}"#
+    ),
+    (
+      "packages and settings",
+      #"{"dependencies":{"cookie":"^0.7.1","csrf-token":"1.0","js-tokens":"^4.0.0 || ^5.0.0"},"apiKey":"YOUR_API_KEY","token":"{{token}}","header":"Bearer <token>","automountServiceAccountToken":"false","changeToken":"12","scriptPubKey":{"address":"bc1q"},"obsession":"tea","session":"morning","sessions":[{"session_id":2172}]}"#
     ),
     (
       "httpbin and a calendar",

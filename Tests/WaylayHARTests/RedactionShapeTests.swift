@@ -51,11 +51,11 @@ struct RedactionShapeTests {
     #expect(redacted(#"{"a":123456,"b":[123456,1]}"#, headers: pin) == #"{"a":0,"b":[0,1]}"#)
     #expect(redacted(#"[{"name":"password","value":"password"}]"#) == #"[{"name":"password","value":"REDACTED"}]"#)
     #expect(redacted("1,123456789,0.1234567", "text/csv", headers: pin) == "1,123456789,0.1234567")
-    #expect(redacted(#"{"password":"password","a":"my passwords"}"#) == #"{"password":"REDACTED","a":"my passwords"}"#)
+    #expect(redacted(#"{"password":"letmein","a":"she letmeins"}"#) == #"{"password":"REDACTED","a":"she letmeins"}"#)
     #expect(
       redacted("password=password&a=password", "application/x-www-form-urlencoded") == "password=REDACTED&a=REDACTED")
     #expect(redacted("<a><password>password</password></a>", "text/xml") == "<a><password>REDACTED</password></a>")
-    #expect(redacted(#"{"session":"active","status":"active"}"#) == #"{"session":"REDACTED","status":"active"}"#)
+    #expect(redacted(#"{"sid":"ann","status":"ann"}"#) == #"{"sid":"REDACTED","status":"ann"}"#)
     #expect(
       redacted(#"{"session":{"id":"a-1","n":2,"ok":true}}"#)
         == #"{"session":{"id":"REDACTED","n":0,"ok":true}}"#)

@@ -12,9 +12,9 @@ private struct DeclaredType {
   var isParts: Bool { essence.hasPrefix("multipart/") }
   var isForm: Bool { essence == "application/x-www-form-urlencoded" }
   var isHTML: Bool { essence == "text/html" || essence.hasPrefix("application/xhtml") }
-  var isMarkup: Bool { isHTML || essence.hasSuffix("xml") }
+  var isMarkup: Bool { isHTML || essence.hasSuffix("xml") || essence.hasSuffix("plist") }
   var isText: Bool { isMarkup || isForm || essence.hasPrefix("text/") }
-  var isTable: Bool { essence.hasSuffix("csv") || essence.contains("tab-separated") }
+  var isTable: Bool { ["csv", "ms-excel"].contains { essence.hasSuffix($0) } || essence.contains("tab-separated") }
   var isEvents: Bool { essence == "text/event-stream" }
   var isCode: Bool { ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) } }
   var isMedium: Bool { ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) } }
@@ -59,7 +59,9 @@ extension Redactor {
   private func kind(of source: [UInt8], _ declared: DeclaredType) -> BodyKind {
     guard declared.isJSON || declared.isParts || declared.isText || !source.contains(0) else { return .bytes }
     let isAnything = declared.isAnything
-    if declared.isParts || isAnything && source.starts(with: "--".utf8) { return .parts }
+    if declared.isParts || isAnything && source.starts(with: "--".utf8) && !source.starts(with: "-----BEGIN ".utf8) {
+      return .parts
+    }
     if declared.isJSON { return .json }
     // Many clients and servers declare JSON as another type.
     let first = source[Self.startOfText(source)...].first { !$0.isSpace } ?? 0
@@ -70,7 +72,8 @@ extension Redactor {
       return .markup(
         isHTML: declared.isHTML || beginning.contains("<!doctype html") || beginning.contains("<html"))
     }
-    return declared.isCode ? .code : declared.isTable ? .table : declared.isEvents ? .events : .lines
+    if declared.isTable || isAnything && looksLikeTable(source) { return .table }
+    return declared.isCode ? .code : declared.isEvents ? .events : .lines
   }
 
   /// The offset after an optional byte order mark.
@@ -177,7 +180,7 @@ extension Redactor {
     }
   }
 
-  private func looksLikeForm(_ source: [UInt8]) -> Bool {
+  func looksLikeForm(_ source: [UInt8]) -> Bool {
     let items = source.split(separator: UInt8(ascii: "&"))
     return items.allSatisfy { item in
       let name = item.prefix { $0.isOfWord || "-.[]%+*~:$".utf8.contains($0) }
@@ -186,6 +189,16 @@ extension Redactor {
       guard !name.isEmpty, rest.first == UInt8(ascii: "="), items.count > 1 || rest.count > 1 else { return false }
       return rest.dropFirst().first != UInt8(ascii: "=")
     } && !source.contains { $0 <= 0x20 || "<>\"{}".utf8.contains($0) }
+  }
+
+  /// Whether the first line has names alone, and the second one as many cells.
+  private func looksLikeTable(_ source: [UInt8]) -> Bool {
+    let lines = source.split(maxSplits: 2, whereSeparator: \.isLineEnd)
+    guard lines.count > 1, lines[0].allSatisfy({ $0.isOfWord || "-. ,;\t\"".utf8.contains($0) }) else { return false }
+    return ",;\t".utf8.contains { separator in
+      let count = lines[0].count { $0 == separator }
+      return count > 0 && count == lines[1].count { $0 == separator }
+    }
   }
 
   private mutating func readForm(_ draft: inout Draft) {

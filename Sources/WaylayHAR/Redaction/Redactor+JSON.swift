@@ -1,11 +1,31 @@
 extension Redactor {
   /// Member names of labels and values in objects such as `{"name": "token", "value": "…"}`, and in markup.
   static let labels = words("attribute field header k key name param parameter parameterkey path property variable")
-  static let values = words("content data default parametervalue stringvalue text v val value values")
+  static let values = words(
+    "content data default input parametervalue rejectedvalue stringvalue text v val value values")
+
+  /// Labels of the fields of forms. Other members than `value` are texts for people there.
+  private static let formLabels = words("id label title")
+  /// Members with the names of columns, and with rows.
+  private static let heads = words("columnnames columns fields header")
+  private static let rows = words("data records rows values")
 
   /// Members that describe an object: within a secret, only random values of these are replaced.
   private static let descriptions = words(
-    "alg currency description format kind label message object state status title type")
+    """
+    address alg algorithm attempts audience color count currency date days decimals description duration enabled \
+    expiration expires format history holders hours icon image in issuer kind label length level lifetime limit link max \
+    message method min minutes mode model name object order path pattern period policy price provider rate ref region \
+    required room schema scheme scope scopes seconds size skew state status step supply symbol title total type unit uri \
+    url version
+    """)
+  /// Members whose members have names of their own: a schema of `password` is no password.
+  private static let schemas = words("$defs definitions dependentrequired flows properties schemas securityschemes")
+  /// Members with messages by the names of members.
+  private static let messages = words("messages violations")
+  /// Members beside the `token` of a language model or a text search, which is a piece of a word.
+  private static let ofPieces = words(
+    "bytes end_offset logprob logprobability position score start_offset token_str tokenid")
 
   private static func words(_ list: String) -> Set<String> { Set(list.split(separator: " ").map(String.init)) }
 
@@ -13,19 +33,37 @@ extension Redactor {
   private struct Frame {
     let isObject: Bool
     /// The suspicion by the names around it.
-    let content: Suspicion
+    var content: Suspicion
     /// Whether it may be a pair of a label and a value: an array in an array.
     var isPair = false
     /// The name of the member whose value follows, or the number of elements that have begun.
-    var name: String?
+    var name: String? { didSet { key = name?.lowercased() } }
+    private(set) var key: String?
     var count = 0
+    /// Whether it has names and values in turn, like the `rawHeaders` of Node.js.
+    var isFlat = false
     /// The suspicion of the label of the object's value.
     var label = Suspicion.none
+    /// Whether the label is that of a form's field.
+    var isOfForm = false
+    /// Whether it has messages.
+    var isOfMessages = false
+    /// Whether the type of a form's field says more than its name.
+    var isPassword = false
+    /// The suspicions of columns: of the rows in the object, or of the values in the row.
+    var columns: [Suspicion] = []
     /// A value that precedes its label.
     var value: Scalar?
 
-    var hasLabel: Bool { name.map { Redactor.labels.contains($0.lowercased()) } ?? (isPair && count == 1) }
-    var hasValue: Bool { name.map { Redactor.values.contains($0.lowercased()) } ?? (isPair && count == 2) }
+    func has(_ names: Set<String>) -> Bool { key.map(names.contains) ?? false }
+    var hasMessages: Bool { isOfMessages || key.map { $0.contains("error") } ?? false || has(Redactor.messages) }
+    var hasLabel: Bool {
+      key == nil ? isPair && count == 1 || isFlat && count % 2 == 1 : has(Redactor.labels)
+    }
+    var hasValue: Bool {
+      guard let key else { return isPair && count == 2 || isFlat && count % 2 == 0 }
+      return isOfForm ? key == "value" : Redactor.values.contains(key)
+    }
   }
 
   /// A string or number, with the index of its part in the draft.
@@ -80,10 +118,16 @@ extension Redactor {
       let suspicion = frames.last.map { self.suspicion(in: $0) } ?? Suspicion.none
       if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
         let (isObject, isElement) = (byte == UInt8(ascii: "{"), frames.last?.isObject == false)
-        frames.append(
-          Frame(
-            isObject: isObject, content: isObject ? suspicion.ofMembers(isElement: isElement) : suspicion,
-            isPair: !isObject && isElement))
+        var frame = Frame(
+          isObject: isObject, content: isObject ? suspicion.ofMembers(isElement: isElement) : suspicion,
+          isPair: !isObject && isElement)
+        frame.isFlat = frames.last?.name.map { $0 == "rawHeaders" || $0 == "rawTrailers" } ?? false
+        frame.isOfMessages = frames.last?.hasMessages ?? false
+        if frames.dropLast().last?.has(Self.schemas) == true {
+          (frame.label, frame.isOfForm, frame.content) = (frame.content, true, min(frame.content, .shape))
+        }
+        if frame.isPair, let table = frames.dropLast().last, table.has(Self.rows) { frame.columns = table.columns }
+        frames.append(frame)
         place.append("")
         index += 1
         continue
@@ -91,7 +135,7 @@ extension Redactor {
       guard let (scalar, end) = readScalar(&draft, at: index, suspicion, in: frames.last) else { return index }
       index = end
       guard let last = frames.indices.last else { return index }
-      if let scalar { note(scalar, in: &frames[last], &draft) }
+      if let scalar { note(scalar, in: &frames, &draft) }
       frames[last].name = nil
     }
   }
@@ -99,9 +143,29 @@ extension Redactor {
   /// The suspicion of the value that follows.
   private mutating func suspicion(in frame: Frame) -> Suspicion {
     let label = frame.hasValue ? frame.label : .none
-    guard let name = frame.name else { return max(frame.content, label) }
-    let isDescription = frame.content >= .modified && Self.descriptions.contains(name.lowercased())
+    guard let name = frame.name else {
+      let column = frame.columns.indices.contains(frame.count - 1) ? frame.columns[frame.count - 1] : .none
+      return max(frame.content, label, column)
+    }
+    let isDescription = frame.content >= .secrets && Self.isDescription(name)
+    // The public members of a key (RFC 7518, section 6).
+    if frame.content == .shape, ["n", "x", "y"].contains(name) { return .none }
     return max(isDescription ? .shape : frame.content, label, suspicion(name.utf8))
+  }
+
+  static func isDescription(_ name: String) -> Bool {
+    let words = CredentialNames.words(of: name).map { String(decoding: $0, as: UTF8.self) }
+    return words.last.map(descriptions.contains) ?? false || ["max", "min"].contains(words.first)
+  }
+
+  /// Whether the next member of an object has one of some names.
+  private func isFollowed(by names: Set<String>, _ draft: inout Draft, from end: Int) -> Bool {
+    let comma = draft.skipSpace(from: end)
+    guard comma < draft.source.count, draft.source[comma] == UInt8(ascii: ",") else { return false }
+    let name = draft.source[draft.skipSpace(from: comma + 1)...].dropFirst().prefix(32).prefix {
+      $0 != UInt8(ascii: "\"")
+    }
+    return names.contains(String(decoding: name, as: UTF8.self).lowercased())
   }
 
   /// Reads a string, a number or a literal; `nil` for anything else.
@@ -112,11 +176,7 @@ extension Redactor {
     if byte == UInt8(ascii: "\"") {
       guard let end = draft.endOfString(at: start) else { return nil }
       let text = Escapes.backslash.removed(from: draft.source[start + 1..<end])
-      // A time within a secret object stays a time.
-      // A language model and a text search name pieces of words so.
-      let isPiece = frame?.name == "token" && text.count < 6 && !text.contains(where: \.isASCIIDigit)
-      let isInSecret = frame.map { $0.content >= .modified } ?? false
-      let isHidden = suspicion.covers(text) && !(isInSecret ? text.isTimestamp : isPiece)
+      let isHidden = suspicion.covers(text) && !isOrdinary(text, in: frame, &draft, end: end + 1)
       if !isHidden, frame?.hasLabel == true, self.suspicion(ofLabel: text) >= .list, !text.contains(0x2F) {
         draft.keep(start + 1..<end)
       } else {
@@ -130,7 +190,12 @@ extension Redactor {
     if (byte == UInt8(ascii: "-") || byte.isASCIIDigit)
       && word.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) })
     {
-      let isHidden = suspicion >= .modified || suspicion == .secrets && frame?.isObject == false
+      // The identifier of a session that is a number counts sessions.
+      let name = frame?.key ?? ""
+      let isCount = word.count < 8 && name.contains("session") && !name.contains("token")
+      let isPiece = name == "token" && isFollowed(by: Self.ofPieces, &draft, from: end)
+      let isHidden =
+        suspicion >= .modified && !isCount && !isPiece || suspicion == .secrets && frame?.isObject == false
       if word != zero, isHidden || finders.contains(where: { $0.isSecret(word) }) {
         take(word, suspicion)
         draft.replace(start..<end, by: zero)
@@ -147,18 +212,66 @@ extension Redactor {
     return (nil, end)
   }
 
-  /// Notes a secret, or one half of a label and value pair.
-  private mutating func note(_ scalar: Scalar, in frame: inout Frame, _ draft: inout Draft) {
+  /// Whether a string under a secret name is no secret, by the structure around it.
+  private func isOrdinary(_ text: [UInt8], in frame: Frame?, _ draft: inout Draft, end: Int) -> Bool {
+    guard let frame else { return false }
+    let (isText, spaces) = (text.isText, text.count { $0 == 0x20 })
+    if isText, spaces > 1, let last = text.last, ".!?".utf8.contains(last) { return true }
+    if frame.isOfMessages, spaces > (isText ? 0 : 1) { return true }
+    // A time within a secret object stays a time, and the label of a pair a label.
+    if frame.content >= .modified {
+      return text.isTimestamp || frame.hasLabel && isFollowed(by: Self.values, &draft, from: end)
+    }
+    guard let name = frame.name else { return false }
+    if name == "token",
+      isText && text.count < 6 || text.first == 0x20 || isFollowed(by: Self.ofPieces, &draft, from: end)
+    {
+      return true
+    }
+    guard isText else { return false }
+    // The choices of a form have words as values, and a session of a conference has a name.
+    if frame.isOfForm && frame.hasValue || text.count < 20 && frame.key?.hasSuffix("session") == true { return true }
+    // A catalog of texts names them by their words: `"newPassword": "New password"`.
+    let words = CredentialNames.normalized(String(decoding: text, as: UTF8.self))
+    let noun = CredentialNames.words(of: name).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return !words.isEmpty && (CredentialNames.normalized(name).hasSuffix(words) || spaces > 0 && words.contains(noun))
+  }
+
+  /// Notes a secret, one half of a label and value pair, or the name of a column.
+  private mutating func note(_ scalar: Scalar, in frames: inout [Frame], _ draft: inout Draft) {
     if scalar.isHidden { noteSecret(scalar.text) }
+    let last = frames.count - 1
+    noteColumn(scalar, in: &frames)
+    var frame = frames[last]
+    defer { frames[last] = frame }
     if frame.hasValue { frame.value = scalar }
-    guard frame.hasLabel, frame.content < .modified else { return }
-    frame.label = suspicion(ofLabel: scalar.text)
+    guard frame.content < .modified else { return }
+    if frame.has(Self.formLabels), frame.label == .none {
+      frame.label = suspicion(ofLabel: scalar.text.map { $0 == 0x20 ? UInt8(ascii: "_") : $0 })
+      frame.isOfForm = frame.label > .none
+    } else if frame.name == "type", scalar.text.elementsEqual("password".utf8) {
+      (frame.label, frame.isOfForm, frame.isPassword) = (.secret, true, true)
+    }
+    guard frame.hasLabel, !frame.isPassword else { return }
+    (frame.label, frame.isOfForm) = (suspicion(ofLabel: scalar.text), false)
     guard let value = frame.value, !value.isHidden, !value.text.isEmpty, value.text != mark,
       value.isString ? frame.label.covers(value.text) : frame.label >= .modified
     else { return }
     noteSecret(value.text)
     take(value.text, frame.label)
     draft.change(value.part, to: value.isString ? Escapes.backslash.added(to: mark) : zero)
+  }
+
+  /// Notes the name of a column: an element of a list, or the label of an object in it.
+  private mutating func noteColumn(_ scalar: Scalar, in frames: inout [Frame]) {
+    let isLabel = frames[frames.count - 1].key.map(Self.labels.contains) ?? true
+    let table = frames.count - (frames[frames.count - 1].isObject ? 3 : 2)
+    // The place of an invalid value, in FastAPI.
+    if !frames[frames.count - 1].isObject, table >= 0, frames[table].name == "loc" {
+      frames[table].label = suspicion(ofLabel: scalar.text)
+    }
+    guard isLabel, table >= 0, frames[table].has(Self.heads), frames[table].columns.count < 1024 else { return }
+    frames[table].columns.append(suspicion(ofLabel: scalar.text))
   }
 
   mutating func noteSecret(_ text: [UInt8]) {

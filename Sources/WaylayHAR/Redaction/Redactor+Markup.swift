@@ -54,7 +54,8 @@ extension Redactor {
       } else if rest.first == UInt8(ascii: "<"), rest.count > 1, Self.isOfName(rest[index + 1]) {
         let written = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
         let name = written.lowercased()
-        let outer = stack.last.map { max($0.next, $0.content.ofMembers(isElement: false)) } ?? .none
+        let content = stack.last?.content.ofMembers(isElement: false) ?? .none
+        let outer = max(stack.last?.next ?? .none, Self.isDescription(written) ? min(content, .shape) : content)
         if !stack.isEmpty { stack[stack.count - 1].next = .none }
         let tag = readTag(&draft, at: index, written, outer, isHTML: isHTML)
         index = tag.end
@@ -100,6 +101,11 @@ extension Redactor {
       guard element.content.covers(escapes.removed(from: text[first...last])) else {
         return redactor.read(range, in: &draft, escapes: escapes)
       }
+      let text = draft.source[first...last]
+      if ["double", "i4", "int", "integer", "long", "real"].contains(element.name), text.allSatisfy(\.isASCIIDigit) {
+        redactor.take(Array(text), element.content)
+        return draft.replace(first..<last + 1, by: redactor.zero)
+      }
       redactor.hide(first..<last + 1, within: section, in: &draft, escapes: escapes, element.content)
     }
   }
@@ -131,11 +137,12 @@ extension Redactor {
       attributes.append((local.lowercased(), suspicion(local.utf8), value..<end))
       index = min(isQuoted ? end + 1 : end, source.count)
     }
-    let isEmpty = index > start && source[index - 1] == UInt8(ascii: "/")
+    let (tag, isEmpty) = (name.lowercased(), index > start && source[index - 1] == UInt8(ascii: "/"))
     var label = Suspicion.none
     for (name, _, value) in attributes {
       let text = Escapes.entity.removed(from: source[value])
-      if Self.labels.contains(name) { label = max(label, suspicion(ofLabel: text)) }
+      let isLabel = Self.labels.contains(name) || isHTML && name == "id" && tag == "input"
+      if isLabel { label = max(label, suspicion(ofLabel: text)) }
       if name == "type", text.elementsEqual("password".utf8) { label = .secret }
     }
     let content = max(outer, suspicion(name.utf8))
@@ -150,7 +157,7 @@ extension Redactor {
       at(name.utf8) { $0.read(value, suspicion, in: &draft, escapes: .entity) }
     }
     // In HTML, named elements contain other elements, except for a text area.
-    let holdsValue = !isHTML || name.lowercased() == "textarea"
+    let holdsValue = !isHTML || tag == "textarea"
     return (min(index + 1, source.count), isEmpty, max(content, holdsValue ? label : .none))
   }
 }

@@ -15,7 +15,7 @@ extension Redactor {
   /// - Returns: The end of the secret; `nil` if none begins here.
   mutating func readShape(_ draft: inout Draft, at start: Int) -> Int? {
     let rest = draft.source[start...]
-    var end: Int?
+    var (start, end) = (start, Int?.none)
     if rest.first == UInt8(ascii: "-"), rest.starts(with: "-----BEGIN ".utf8) {
       let kind = rest.dropFirst(11).prefix { $0 != UInt8(ascii: "-") && !$0.isLineEnd }
       guard String(decoding: kind, as: UTF8.self).contains("PRIVATE KEY") else { return nil }
@@ -25,6 +25,14 @@ extension Redactor {
       let parts = rest.prefix { $0.isOfWord || "-.".utf8.contains($0) }.split(
         separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
       if parts.count == 3, parts[0].count >= 10, parts[1].count >= 10 { end = parts[2].endIndex }
+    } else if rest.first == UInt8(ascii: "L"), rest.starts(with: "LS0tLS1CRUdJTi".utf8) {
+      // A private key in Base64.
+      let run = Base64.run(around: start..<start + 1, in: start..<rest.endIndex, of: draft.source)
+      let key = Base64.decoded(draft.source[run].prefix { $0 != UInt8(ascii: "=") }) ?? []
+      if key.firstRange(of: "PRIVATE KEY".utf8, from: 0) != nil { end = run.upperBound }
+    } else if rest.first.map({ $0 | 0x20 }) == UInt8(ascii: "b"), rest.dropFirst().starts(with: "earer ".utf8) {
+      let token = rest.dropFirst(7).prefix { $0.isOfWord || "-.~+/=".utf8.contains($0) }
+      if token.count >= 16, Array(token).looksRandom { (start, end) = (token.startIndex, token.endIndex) }
     } else if let prefix = Self.prefixes[rest[start]]?.first(where: rest.starts) {
       let text = rest.dropFirst(prefix.count).prefix { $0.isOfWord || "-.".utf8.contains($0) }
       if text.count >= 16, Array(text).looksRandom { end = text.endIndex }

@@ -22,7 +22,7 @@ extension Redactor {
     var (index, done, unclosed, plain) = (start, start, start, start)
     while index < source.count {
       var end: Int?
-      if index == start || !source[index - 1].isOfWord && !"-.".utf8.contains(source[index - 1]) {
+      if index == start || !source[index - 1].isASCIILetter && !source[index - 1].isASCIIDigit {
         end = readShape(&draft, at: index)
       }
       switch source[index] {
@@ -38,9 +38,12 @@ extension Redactor {
           unclosed = draft.find(from: index) { $0 == 0x0A || $0 == 0x0D }
         }
       case UInt8(ascii: "="), UInt8(ascii: ":"),
-        UInt8(ascii: ",") where index > 0 && source[index - 1].isQuote:
+        UInt8(ascii: ",") where index > 0 && source[index - 1].isQuote,
+        UInt8(ascii: "|") where source[(index + 1)...].first == UInt8(ascii: "|"),
+        UInt8(ascii: "?") where source[(index + 1)...].first == UInt8(ascii: "?"):
         end = readUser(&draft, at: index) ?? readNamed(&draft, at: index, after: done, style, &plain)
-      case UInt8(ascii: "e"), UInt8(ascii: "W"), UInt8(ascii: "P"):
+      case _ where index == 0 && style != .code && Base64.isDigit(source[0]),
+        UInt8(ascii: "e"), UInt8(ascii: "W"), UInt8(ascii: "P"):
         if index == 0 || !Base64.isDigit(source[index - 1]) {
           let run = Base64.run(around: index..<index + 1, in: index..<source.count, of: source)
           end = readBase64(&draft, run)
@@ -79,7 +82,7 @@ extension Redactor {
   }
 
   /// Reads a named value: an item of a query, a form or a list such as a cookie's (`a=b`), an assignment in a script or
-  /// an argument of GraphQL (`a: "b"`, `a := "b"`, `"a" => "b"`, `f("a", "b")`), or a line of a message head or a YAML
+  /// an argument of GraphQL (`a: "b"`, `a := "b"`, `a: String = "b"`, `a || "b"`, `"a" => "b"`, `f("a", "b")`), or a line of a message head or a YAML
   /// document (`a: b`, `a = b`), also in quotes.
   ///
   /// - Parameter plain: The end of the last item of a query that was looked at.
@@ -88,20 +91,33 @@ extension Redactor {
   ) -> Int? {
     let (source, isPair) = (draft.source, draft.source[sign] == UInt8(ascii: "="))
     let isArgument = source[sign] == UInt8(ascii: ",")
-    let isArrow = isPair && source[(sign + 1)...].first == UInt8(ascii: ">")
+    let isArrow = isPair && source[(sign + 1)...].first == UInt8(ascii: ">") || "|?".utf8.contains(source[sign])
     let first = max(done, sign - 128)
     let between = isPair ? " \t\"'`]:" : " \t\"'`]"
     let end = (source[first..<sign].lastIndex { !between.utf8.contains($0) } ?? first - 1) + 1
     let start = (source[first..<end].lastIndex { Self.endsName($0) } ?? first - 1) + 1
-    let from = draft.find(from: sign + (isArrow ? 2 : 1)) { $0 != 0x20 && $0 != 0x09 }
+    let from = draft.find(from: sign + (isArrow ? 2 : 1)) { $0 != 0x20 && $0 != 0x09 && !(isArrow && $0 == 0x3D) }
     guard start < end, from < source.count, source[sign + 1] != UInt8(ascii: "=") else { return nil }
     let isString = start > 0 && source[start - 1].isQuote
     let isCall = isString && start > 1 && source[start - 2] == UInt8(ascii: "(")
     if isArgument && !isCall || (isArgument || isArrow) && !source[from].isQuote { return nil }
-    let name = Escapes.form.removed(from: source[start..<end])
-    let suspicion = suspicion(name)
+    var name = Escapes.form.removed(from: source[start..<end])
+    var suspicion = suspicion(name)
+    if isPair, suspicion == .none, source[from].isQuote, let declared = source[first..<start].declaredName {
+      name = Array(declared)
+      suspicion = self.suspicion(name)
+    } else if suspicion == .none, style == .lines, name.elementsEqual("value".utf8) {
+      suspicion = source[..<start].precedingLabel.map { self.suspicion(ofLabel: $0) } ?? .none
+    }
     let isOfQuery = isPair && start > 0 && "?&#".utf8.contains(source[start - 1])
     guard suspicion > .none || isOfQuery else { return nil }
+    let items =
+      suspicion >= .list && (style != .code || source[from] == UInt8(ascii: "[")) ? source.items(from: from) : []
+    if let last = items.last {
+      draft.keep(start..<end)
+      for item in items { at(name) { $0.read(item, suspicion, in: &draft) } }
+      return last.upperBound
+    }
     var (value, escapes) = (from..<from, Escapes.form)
     let isBlock = source[from...].starts(with: "\"\"\"".utf8)
     let block = isBlock ? source.firstRange(of: "\"\"\"".utf8, from: from + 3)?.lowerBound ?? source.count : nil
@@ -113,18 +129,30 @@ extension Redactor {
       guard style != .code || !isText else { return nil }
     } else if !isPair || from > sign + 1, let line = lineValue(&draft, of: start..<end, from, style) {
       (value, escapes) = (line, [])
+      if suspicion >= .modified, source[line].allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") }) {
+        // A number in YAML and TOML stays one.
+        at(name) { $0.take(Array(source[value]), suspicion) }
+        draft.replace(value, by: zero)
+        return value.upperBound
+      }
     } else if isPair {
       guard isOfQuery || isString || style != .code, from == sign + 1,
         source[end..<sign].allSatisfy({ $0 == UInt8(ascii: "]") }), suspicion >= .modified || from >= plain
       else { return nil }
       draft.keep(start..<sign)
       // A path parameter ends with its segment (RFC 3986, section 3.3).
-      let isOfPath = start > 0 && source[start - 1] == UInt8(ascii: ";") && source.isInPath(start)
+      let isOfPath =
+        start > 0 && source[start - 1] == UInt8(ascii: ";") && source.isInPath(start)
+        // In a connection string, parameters follow an empty path.
+        && source[max(0, start - 256)..<start].firstRange(of: Array("/;".utf8)) == nil
       value =
         from..<draft.find(from: from) {
           Self.endsValue($0, isOfQuery: isOfQuery) || isOfPath && "/?".utf8.contains($0)
         }
       plain = value.upperBound
+      if Self.isScheme(source[value]), !isOfQuery, let word = Self.word(in: source, from: value.upperBound + 1) {
+        value = word
+      }
     } else if suspicion >= .modified, style != .code, source[from].isASCIIDigit,
       source[..<start].suffix(256).contains(UInt8(ascii: "("))
     {
@@ -141,26 +169,38 @@ extension Redactor {
     return value.upperBound
   }
 
-  /// The value of a line, if it is one word, with or without a scheme.
+  /// The value of a line, if it is one word, with or without a scheme; within a line, a word that looks random or
+  /// follows a scheme.
   private func lineValue(_ draft: inout Draft, of name: Range<Int>, _ from: Int, _ style: Style) -> Range<Int>? {
+    guard style != .code else { return nil }
     let source = draft.source
     let before = source[..<name.lowerBound].last { !" -\t".utf8.contains($0) }
     let isQuoted = before.map { "\"'".utf8.contains($0) } ?? false
-    guard style != .code, isQuoted || before?.isLineEnd ?? (style == .lines) else { return nil }
+    guard isQuoted || before?.isLineEnd ?? (style == .lines) else {
+      guard source[from - 1] == 0x20, let word = Self.word(in: source, from: from) else { return nil }
+      if Self.isScheme(source[word]) { return Self.word(in: source, from: word.upperBound + 1) }
+      return Suspicion.list.covers(Array(source[word])) ? word : nil
+    }
     let line = from..<draft.find(from: from) { $0.isLineEnd || isQuoted && $0 == before }
-    // YAML has blocks and lists in the lines that follow.
-    let next = draft.skipSpace(from: line.upperBound)
-    let isList = line.isEmpty && source[next...].starts(with: "- ".utf8)
-    let isBlock = isList || line.count < 3 && "|>".utf8.contains(source[from])
-    let text = isBlock ? source[next...].dropFirst(isList ? 2 : 0).prefix { !$0.isLineEnd } : source[line]
-    return credential(in: text)?.indices
+    if line.count < 3, "|>".utf8.contains(source[from]) {
+      return source.block(below: name.lowerBound, from: line.upperBound)
+    }
+    return credential(in: source[line])?.indices
+  }
+
+  private static func word(in source: [UInt8], from start: Int) -> Range<Int>? {
+    let word = source.dropFirst(start).prefix { $0 > 0x20 && !"\"'<>\\,;()[]{}".utf8.contains($0) }
+    return word.isEmpty ? nil : word.indices
+  }
+
+  private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
+    ["basic", "bearer", "token"].contains(String(decoding: word, as: UTF8.self).lowercased())
   }
 
   /// The only word of a text, or the word that follows a scheme, before a comment.
   private func credential(in text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let words = text.split { " \t\"'".utf8.contains($0) }.prefix { $0.first != UInt8(ascii: "#") }
-    let isScheme = words.first.map { ["basic", "bearer"].contains(String(decoding: $0, as: UTF8.self).lowercased()) }
-    return words.count == 1 || words.count == 2 && isScheme == true ? words.last : nil
+    return words.count == 1 || words.count == 2 && words.first.map(Self.isScheme) == true ? words.last : nil
   }
 
   // MARK: scheme://user:password@host
@@ -178,22 +218,77 @@ extension Redactor {
     return at
   }
 
-  // MARK: JSON and XML in Base64
+  // MARK: JSON, XML and forms in Base64
 
   /// Reads and re-encodes Base64-encoded JSON and XML, recognized by its first digit: `{"` begins with `ey`; `[{`, `["`
-  /// and the like with `W`; `<` with `P`.
+  /// and the like with `W`; `<` with `P`. A form is recognized only if it is the whole value.
   private mutating func readBase64(_ draft: inout Draft, _ run: Range<Int>) -> Int? {
     let digits = draft.source[run].prefix { $0 != UInt8(ascii: "=") }
     // Base64 without a secret in it may be a secret itself.
     guard digits.count >= 12, let plain = Base64.decoded(digits),
-      plain.first.map({ "{[<".utf8.contains($0) }) == true, let changed = changed(plain)
+      plain.first.map({ "{[<".utf8.contains($0) }) == true || run.count == draft.source.count && looksLikeForm(plain),
+      let changed = changed(plain)
     else { return nil }
     draft.replace(run, by: Base64.encoded(changed, like: digits, isPadded: digits.count < run.count))
     return run.upperBound
   }
 }
 
+extension ArraySlice<UInt8> {
+  /// The word before a colon at the end: in `let token: String`, the name before the type.
+  fileprivate var declaredName: ArraySlice<UInt8>? {
+    guard let colon = lastIndex(where: { $0 != 0x20 }), self[colon] == UInt8(ascii: ":") else { return nil }
+    let name = self[..<colon].suffix(64)
+    return name[((name.lastIndex { !$0.isOfWord } ?? name.startIndex - 1) + 1)...]
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The value of the `name` or `key` before a `value` in YAML: on the line before, or in the same braces.
+  fileprivate var precedingLabel: [UInt8]? {
+    let isBlank: (UInt8) -> Bool = { " \t-\r\"'".utf8.contains($0) }
+    let item = suffix(256).split { "\n,{".utf8.contains($0) }.last { !$0.allSatisfy(isBlank) }?.drop(while: isBlank)
+    guard let item, item.starts(with: "name:".utf8) || item.starts(with: "key:".utf8) else { return nil }
+    return item.drop { $0 != UInt8(ascii: ":") }.dropFirst().filter { !" \t\r\"'".utf8.contains($0) }
+  }
+}
+
 extension [UInt8] {
+  /// The items of a list of YAML or TOML, or of a script, without quotes: in brackets, or line by line.
+  fileprivate func items(from start: Int) -> [Range<Int>] {
+    func isAround(_ byte: UInt8) -> Bool { byte.isSpace || byte.isQuote }
+    func item(_ text: ArraySlice<UInt8>) -> Range<Int>? {
+      guard let first = text.firstIndex(where: { !isAround($0) }), let last = text.lastIndex(where: { !isAround($0) })
+      else { return nil }
+      return first..<last + 1
+    }
+    if self[start] == UInt8(ascii: "[") {
+      let list = dropFirst(start + 1).prefix(1 << 14).prefix { !"[]{}".utf8.contains($0) }
+      return list.split(separator: UInt8(ascii: ",")).compactMap(item)
+    }
+    guard self[start].isLineEnd else { return [] }
+    let lines = self[start...].prefix(1 << 14).split(whereSeparator: \.isLineEnd).lazy.map { $0.drop { $0 == 0x20 } }
+    return lines.prefix { $0.starts(with: "- ".utf8) && !$0.contains(UInt8(ascii: ":")) }.compactMap {
+      item($0.dropFirst(2))
+    }
+  }
+
+  /// The lines after an index that are indented further than the line of a name (YAML 1.2.2, section 8.1).
+  fileprivate func block(below name: Int, from start: Int) -> Range<Int>? {
+    func indentation(_ line: ArraySlice<UInt8>) -> Int { line.prefix { $0 == 0x20 }.count }
+    let own = indentation(self[((self[..<name].lastIndex(where: \.isLineEnd) ?? -1) + 1)...])
+    var (first, end, line) = (count, start, start)
+    while line < count {
+      let next = self[(line + 1)...].firstIndex(of: 0x0A) ?? count
+      let text = self[Swift.min(line + 1, next)..<next]
+      let isBlank = text.allSatisfy(\.isSpace)
+      guard isBlank || indentation(text) > own else { break }
+      if !isBlank { (first, end) = (Swift.min(first, text.startIndex + indentation(text)), text.endIndex) }
+      line = next
+    }
+    return first < end ? first..<end : nil
+  }
+
   /// Whether an index is in the path of a URL: after `://`, or after a slash at the beginning of a word, and not in its
   /// query. The search backwards is limited.
   func isInPath(_ place: Int) -> Bool {

@@ -1,7 +1,9 @@
 extension Suspicion {
   /// The suspicion for the members of an object with this suspicion: the objects in `tokens` are judged by their own
   /// names.
-  func ofMembers(isElement: Bool) -> Suspicion { self >= .modified ? self : isElement ? .none : min(self, .shape) }
+  func ofMembers(isElement: Bool) -> Suspicion {
+    self >= .modified || self == .secrets && !isElement ? self : isElement ? .none : min(self, .shape)
+  }
 
   /// Whether a string with this suspicion is a secret.
   func covers(_ text: [UInt8]) -> Bool {
@@ -9,9 +11,10 @@ extension Suspicion {
     case .none: false
     case .shape: text.looksRandom
     case .list:
-      text.count >= 5 && text.contains(where: \.isASCIIDigit) && !text.isPlain
-        && text.contains { !$0.isASCIIDigit && $0 != UInt8(ascii: ".") } && !text.contains(where: \.isSpace)
-    case .secrets, .modified, .secret: !text.isResource
+      text.looksRandom
+        || text.count >= 5 && text.contains(where: \.isASCIIDigit) && !text.isPlain && !text.isVersion
+          && text.contains { !$0.isASCIIDigit && $0 != UInt8(ascii: ".") } && !text.contains(where: \.isSpace)
+    case .secrets, .modified, .secret: !text.isResource && !text.isVersion && !text.isPlaceholder
     }
   }
 }
@@ -32,7 +35,8 @@ extension [UInt8] {
 
   /// Whether it is a URL, path, file name, address, time or UUID.
   fileprivate var isPlain: Bool {
-    if contains(UInt8(ascii: "@")) || starts(with: "/".utf8) || starts(with: "0x".utf8) || isTimestamp { return true }
+    if starts(with: "/".utf8) || starts(with: "0x".utf8) || isTimestamp { return true }
+    if let at = lastIndex(of: UInt8(ascii: "@")), at == 0 || self[at...].contains(UInt8(ascii: ".")) { return true }
     if count == 36 && [8, 13, 18, 23].allSatisfy({ self[$0] == UInt8(ascii: "-") }) { return true }
     if firstRange(of: "://".utf8, from: 0) != nil { return true }
     // A file name, as in photos/2026/IMG_4711.jpg.
@@ -45,6 +49,29 @@ extension [UInt8] {
     count == 34 && prefix(2).allSatisfy { 0x41...0x5A ~= $0 }
       && dropFirst(2).allSatisfy { $0.isASCIIDigit || 0x61...0x66 ~= $0 }
   }
+
+  /// Whether it is a version or a range of versions: packages are named like credentials.
+  fileprivate var isVersion: Bool {
+    guard 3...24 ~= count, allSatisfy({ $0.isASCIIDigit || "^~<>=*x. |-".utf8.contains($0) }) else { return false }
+    let numbers = drop { !$0.isASCIIDigit }.split(separator: UInt8(ascii: "."))
+    return numbers.count > 1 && numbers[0].count < 4 && numbers[0].allSatisfy(\.isASCIIDigit)
+  }
+
+  /// Whether it stands for a value: a literal, a name in brackets, as in `Bearer {{token}}`, or `YOUR_TOKEN`.
+  fileprivate var isPlaceholder: Bool {
+    guard count < 64, allSatisfy({ $0.isASCIILetter || "{}<>[]$_-. ".utf8.contains($0) }) else { return false }
+    let word = String(decoding: self, as: UTF8.self).lowercased().split(separator: " ").last ?? ""
+    return Self.literals.contains(String(word)) || word.hasPrefix("your") || "}>]".contains(word.last ?? " ")
+  }
+
+  private static let literals = Suspicion.set(
+    """
+    active basic body days disabled enabled false get header hidden hours inactive invalid list minutes none null optional \
+    query read required seconds string true undefined username write
+    """)
+
+  /// Whether it is a text for people: words without digits.
+  var isText: Bool { allSatisfy { $0.isASCIILetter || $0 >= 0x80 || " .,:;!?'()-".utf8.contains($0) } }
 
   /// Whether it is a date, with a time or without (ISO 8601).
   var isTimestamp: Bool {

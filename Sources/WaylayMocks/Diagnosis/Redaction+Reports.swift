@@ -79,7 +79,7 @@ extension Redaction {
       return JSONValue(.object(shown))
     case .array(let elements):
       let shown = elements.compactMap { masked($0, by: mark) }
-      return shown.count == elements.count ? JSONValue(.array(shown)) : nil
+      return shown.count == elements.count ? JSONValue(.array(shown)) : Optional.none
     case .string(let text):
       let shown = scrubbed(text)
       return shown == text ? node : mark.map { _ in JSONValue(.string(shown)) }

@@ -46,7 +46,13 @@ package enum Secrets {
         "{\"p\":\"\(Plantings.base64("<a><\(word)>\(Plantings.entities(secret))</\(word)></a>"))\"}"
       ),
       ("application/graphql", "mutation { login(\(word): \"\"\"\(secret)\"\"\") { id } }"),
-      ("text/csv", "\u{FEFF}\(name),id\n\(secret),1\n"),
+      ("text/csv", "\u{FEFF}\(name),id\n\(secret),1\n"), ("text/plain", "id,\(name)\n1,\(secret)\n"),
+      ("application/json", "{\"columns\":[\"id\",\(n)],\"rows\":[[1,\"b\"],[2,\(s)]]}"),
+      ("application/json", "{\"columns\":[{\"name\":\"a\",\"t\":1},{\"name\":\(n)}],\"rows\":[[1,\(s)]]}"),
+      ("application/json", "{\"rawHeaders\":[\"Accept\",\"*/*\",\(n),\(s)]}"),
+      ("application/json", "[{\"type\":\"password\",\"name\":\"field_1\",\"value\":\(s)}]"),
+      ("application/json", "{\"body\":\"\(Plantings.base64("a=1&\(name)=\(Plantings.escaped(secret))"))\"}"),
+      ("text/html", "<form><input id=\"\(name)\" value=\"\(Plantings.entities(secret))\"></form>"),
       (
         "multipart/form-data; boundary=b",
         "--b\r\nContent-Disposition: form-data; name*=UTF-8''\(name)\r\n\r\n\(secret)\r\n--b--\r\n"
@@ -55,11 +61,25 @@ package enum Secrets {
       + (secret.contains(where: \.isNumber) && !secret.contains(" ")
         ? [
           ("text/javascript", "const \(word) = \(s);"), ("text/javascript", "login({\(word): '\(secret)', a: 1})"),
+          ("application/json", "{\"fields\":[{\"label\":\(n),\"value\":\(s)},{\"id\":\(n),\"value\":\(s)}]}"),
+          ("text/javascript", "const \(word): string = \(s);"), ("text/javascript", "a = env.\(word) || \(s);"),
+          ("text/javascript", "this.\(word) ??= '\(secret)';"),
           ("text/javascript", "window.\(word)=\"\(secret)\";"),
           ("text/html", "<html><script>var cfg = {user: 'ada', \(word): \"\(secret)\"};</script></html>"),
           ("text/plain", "\(name): \(secret)\n"), ("text/plain", "export \(word)=\(secret)\n"),
           ("text/plain", "[a]\n\(name) = \(secret)\n"), ("application/yaml", "\(name): \(secret) # mine\n"),
           ("application/yaml", "\(name): |\n  \(secret)\na: 1\n"), ("application/yaml", "\(name):\n  - \(secret)\n"),
+          ("application/yaml", "- name: \(name)\n  value: \(secret)\n- {name: \(name), value: '\(secret)'}\n"),
+          ("application/yaml", "a:\n  \(name): >-\n    \(secret)\n\n    b \(secret)\n  c: 1\n"),
+          ("application/toml", "\(word) = [\(s), '\(secret)']\n"), ("text/plain", "sent \(name): \(secret), ok"),
+          ("application/json", "{\"log\":\(Plantings.quoted("refused Authorization: Bearer \(secret)"))}"),
+          ("application/json", "{\"log\":\(Plantings.quoted("Authorization=Bearer \(secret)"))}"),
+          (
+            "application/x-plist",
+            "<?xml version=\"1.0\"?><plist><dict><key>\(name)</key><string>\(secret)</string></dict></plist>"
+          ),
+          ("application/json", "[{\"field\":\(n),\"rejectedValue\":\(s)},{\"loc\":[\"body\",\(n)],\"input\":\(s)}]"),
+          ("application/json", "{\"url\":\(Plantings.quoted("Endpoint=sb://x/;SharedAccessKey=\(secret)/a=;a=b"))}"),
           ("text/plain", "\(word) := \(s)\n"), ("text/plain", "['\(name)' => '\(secret)']"),
           ("application/json", "{\"head\":\(Plantings.quoted("Accept: */*\r\n\(name): \(secret)\r\n"))}"),
           ("text/javascript", "localStorage.setItem('\(name)', \(s))"), ("text/javascript", "a['\(name)'] = \(s);"),
@@ -77,6 +97,8 @@ package enum Secrets {
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
     "glpat-9Zx8pl4ntedQ1w2E3r4T", "npm_0pl4nted1234567890abcdefghijklmnopqr", "sk-proj-pl4nted1234567890abcd",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEpl4nted\n-----END RSA PRIVATE KEY-----",
+    "Bearer pl4nted9f8a7b6c5d4e3f2a",
+    Plantings.base64("-----BEGIN PRIVATE KEY-----\nMIIEpl4nted\n-----END PRIVATE KEY-----"),
   ]
   package static func places(_ secret: String) -> [(String, String)] {
     let text = Plantings.quoted("see \(secret), it is mine")
@@ -84,7 +106,8 @@ package enum Secrets {
       ("application/json", "{\"note\":\(Plantings.quoted(secret))}"), ("application/json", "[\(text)]"),
       ("text/plain", "a \(secret) b\n"), ("application/x-www-form-urlencoded", "a=\(Plantings.escaped(secret))&b=1"),
       ("text/javascript", "f(\"\(Plantings.quoted(secret).dropFirst().dropLast())\")"),
-      ("text/csv", "a,b\n1,\"\(secret)\"\n"),
+      ("text/csv", "a,b\n1,\"\(secret)\"\n"), ("text/plain", secret), ("", secret),
+      ("application/json", "{\"protocol\":\(Plantings.quoted("a.b.\(secret)"))}"),
       ("application/xml", "<a b=\"1\">\(Plantings.entities(secret))</a>"),
     ]
   }

@@ -117,14 +117,11 @@ package enum Suspicion: Int, Comparable, Sendable {
       let kind = before.last ?? ""
       return secretKeys.contains(kind) ? .modified : otherKeys.contains(kind) ? Suspicion.none : .shape
     }
-    if noun == "code", before.last.map(secretCodes.contains) == true { return .secret }
+    if noun == "code", before.last.map(codeKinds.contains) == true { return .secret }
     guard isCredential(noun) else { return nil }
     if ["hmac", "sig", "signature"].contains(noun) { return .list }
-    let isOfPage =
-      noun == "token" ? before.contains(where: pagination.contains) : pagination.contains { noun == $0 + "token" }
-    if isOfPage, !before.contains(where: isCredential) {
-      return Suspicion.none
-    }
+    let isOfPage = noun.hasSuffix("token") && (before + [String(noun.dropLast(5))]).contains(where: pagination.contains)
+    if isOfPage, !before.contains(where: isCredential) { return Suspicion.none }
     // `forgotPassword` names a text of an app, and `invalid_token` an error of a server.
     let isSaid = before.contains {
       verbs.contains($0) || noun.hasPrefix("pass") && ["change", "reset"].contains($0)
@@ -133,8 +130,7 @@ package enum Suspicion: Int, Comparable, Sendable {
   }
 
   private static func isCredential(_ word: String) -> Bool {
-    singles.contains(word)
-      || !word.hasSuffix("ossession") && word != "obsession" && nouns.contains(where: word.hasSuffix)
+    singles.contains(word) || !["obsession", "possession"].contains(word) && nouns.contains(where: word.hasSuffix)
   }
 
   package static func set(_ words: String) -> Set<String> { Set(words.split(separator: " ").map(String.init)) }
@@ -142,8 +138,8 @@ package enum Suspicion: Int, Comparable, Sendable {
   /// Complete names of credentials.
   private static let whole = set(
     """
-    accesskeyid apikey assertion awsaccesskeyid clientassertion codeverifier dbpass devicecode dpop \
-    adminpass loginpass newpass oauthverifier onetimecode oldpass pass samlassertion samlresponse pinnumber seedphrase sid upass userpass xapikey
+    accesskeyid apikey assertion awsaccesskeyid clientassertion codeverifier dbpass devicecode dpop loginpass newpass \
+    oauthverifier oldpass onetimecode pass pinnumber samlassertion samlresponse seedphrase sid upass userpass xapikey
     """)
   /// Credential words, also as the end of a longer word: `phpsessid`.
   private static let nouns = set(
@@ -156,10 +152,13 @@ package enum Suspicion: Int, Comparable, Sendable {
   /// Words whose plurals also name things that are not secrets.
   private static let weak = ["tokens", "cookies", "credentials", "creds", "sessions"]
   /// Words before `code` that make it a credential.
-  private static let secretCodes = set("access auth backup factor mfa otp pass recovery security sms totp verification")
+  private static let codeKinds = set("access auth backup factor mfa otp pass recovery secret security sms verification")
   /// Words that may follow a credential word without changing its meaning.
   private static let followers = set(
-    "again base confirm confirmation current digest encrypted hash md new old raw repeat sha string v value verify")
+    """
+    again base cleartext confirm confirmation current digest encrypted hash input md new old plain raw repeat sha string \
+    v value verification verify
+    """)
   /// Two words for one credential: the second may be dropped.
   private static let compounds = set("secretid sessid sessionid")
   /// Words that make a token one of pagination or of a language model.
@@ -172,9 +171,10 @@ package enum Suspicion: Int, Comparable, Sendable {
     "by enter expired forgot forgotten has invalid missing need needs no required show wrong")
   private static let secretKeys = set(
     """
-    access account admin aes api app application auth client consumer decryption deploy enc encryption functions hmac license \
-    master private rapidapi recovery root secret security service session shared signing ssh storage stream subscription
+    access account admin aes api app application auth client consumer decryption deploy enc encryption functions hmac \
+    license master private rapidapi recovery root secret security service session shared signing ssh storage stream \
+    subscription
     """)
   private static let otherKeys = set(
-    "foreign hash i18n idempotency partition primary pub public publishable range sort websocket verification verify")
+    "foreign hash i18n idempotency partition primary pub public publishable range sort verification verify websocket")
 }

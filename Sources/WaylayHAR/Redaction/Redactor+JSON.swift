@@ -16,8 +16,8 @@ extension Redactor {
     address alg algorithm attempts audience color count currency date days decimals description duration enabled \
     expiration expires format history holders hours icon image in issuer kind label length level lifetime limit link max \
     message method min minutes mode model name object order path pattern period policy price provider rate ref region \
-    required room schema scheme scope scopes seconds size skew state status step supply symbol title total type unit uri \
-    url version
+    required room schema scheme scope scopes seconds size skew state status step supply symbol title total type unit url \
+    version
     """)
   /// Members whose members have names of their own: a schema of `password` is no password.
   private static let schemas = words("$defs definitions dependentrequired flows properties schemas securityschemes")
@@ -29,6 +29,41 @@ extension Redactor {
 
   private static func words(_ list: String) -> Set<String> { Set(list.split(separator: " ").map(String.init)) }
 
+  /// The meaning of a member's name.
+  struct Member {
+    struct Roles: OptionSet {
+      let rawValue: UInt16
+      static let label = Roles(rawValue: 1)
+      static let formLabel = Roles(rawValue: 2)
+      static let value = Roles(rawValue: 4)
+      static let head = Roles(rawValue: 8)
+      static let rows = Roles(rawValue: 16)
+      static let schemas = Roles(rawValue: 32)
+      static let messages = Roles(rawValue: 64)
+      static let session = Roles(rawValue: 128)
+    }
+
+    var suspicion = Suspicion.none
+    var roles: Roles = []
+  }
+
+  private mutating func member(_ name: String) -> Member {
+    if let known = members[name] { return known }
+    if members.count > 4096 { members = [:] }
+    let key = name.lowercased()
+    var member = Member(suspicion: suspicion(name.utf8))
+    for (role, names) in [
+      (Member.Roles.label, Self.labels), (.formLabel, Self.formLabels), (.value, Self.values), (.head, Self.heads),
+      (.rows, Self.rows), (.schemas, Self.schemas), (.messages, Self.messages),
+    ] where names.contains(key) {
+      member.roles.insert(role)
+    }
+    if key.contains("error") { member.roles.insert(.messages) }
+    if key.contains("session"), !key.contains("token") { member.roles.insert(.session) }
+    members[name] = member
+    return member
+  }
+
   /// An open object or array.
   private struct Frame {
     let isObject: Bool
@@ -37,10 +72,10 @@ extension Redactor {
     /// Whether it may be a pair of a label and a value: an array in an array.
     var isPair = false
     /// The name of the member whose value follows, or the number of elements that have begun.
-    var name: String? { didSet { key = name?.lowercased() } }
-    private(set) var key: String?
+    var name: String?
+    var member = Member()
     var count = 0
-    /// Whether it has names and values in turn, like the `rawHeaders` of Node.js.
+    /// Whether it has names and values in turn, like `rawHeaders` in Node.
     var isFlat = false
     /// The suspicion of the label of the object's value.
     var label = Suspicion.none
@@ -55,14 +90,13 @@ extension Redactor {
     /// A value that precedes its label.
     var value: Scalar?
 
-    func has(_ names: Set<String>) -> Bool { key.map(names.contains) ?? false }
-    var hasMessages: Bool { isOfMessages || key.map { $0.contains("error") } ?? false || has(Redactor.messages) }
+    func has(_ role: Member.Roles) -> Bool { name != nil && member.roles.contains(role) }
     var hasLabel: Bool {
-      key == nil ? isPair && count == 1 || isFlat && count % 2 == 1 : has(Redactor.labels)
+      name == nil ? isPair && count == 1 || isFlat && count % 2 == 1 : member.roles.contains(.label)
     }
     var hasValue: Bool {
-      guard let key else { return isPair && count == 2 || isFlat && count % 2 == 0 }
-      return isOfForm ? key == "value" : Redactor.values.contains(key)
+      guard let name else { return isPair && count == 2 || isFlat && count % 2 == 0 }
+      return isOfForm ? name.lowercased() == "value" : member.roles.contains(.value)
     }
   }
 
@@ -107,7 +141,8 @@ extension Redactor {
           guard colon == draft.source.count || draft.source[colon] == UInt8(ascii: ":") else { return index }
           draft.keep(index..<colon)
           let name = Escapes.backslash.removed(from: draft.source[index + 1..<end])
-          frames[frames.count - 1].name = String(decoding: name, as: UTF8.self)
+          let text = String(decoding: name, as: UTF8.self)
+          (frames[frames.count - 1].name, frames[frames.count - 1].member) = (text, member(text))
           place[place.count - 1] = String(decoding: name.prefix(128), as: UTF8.self)
           index = min(colon + 1, draft.source.count)
           continue
@@ -122,11 +157,11 @@ extension Redactor {
           isObject: isObject, content: isObject ? suspicion.ofMembers(isElement: isElement) : suspicion,
           isPair: !isObject && isElement)
         frame.isFlat = frames.last?.name.map { $0 == "rawHeaders" || $0 == "rawTrailers" } ?? false
-        frame.isOfMessages = frames.last?.hasMessages ?? false
-        if frames.dropLast().last?.has(Self.schemas) == true {
+        frame.isOfMessages = frames.last.map { $0.isOfMessages || $0.has(.messages) } ?? false
+        if frames.dropLast().last?.has(.schemas) == true {
           (frame.label, frame.isOfForm, frame.content) = (frame.content, true, min(frame.content, .shape))
         }
-        if frame.isPair, let table = frames.dropLast().last, table.has(Self.rows) { frame.columns = table.columns }
+        if frame.isPair, let table = frames.dropLast().last, table.has(.rows) { frame.columns = table.columns }
         frames.append(frame)
         place.append("")
         index += 1
@@ -150,7 +185,7 @@ extension Redactor {
     let isDescription = frame.content >= .secrets && Self.isDescription(name)
     // The public members of a key (RFC 7518, section 6).
     if frame.content == .shape, ["n", "x", "y"].contains(name) { return .none }
-    return max(isDescription ? .shape : frame.content, label, suspicion(name.utf8))
+    return max(isDescription ? .shape : frame.content, label, frame.member.suspicion)
   }
 
   static func isDescription(_ name: String) -> Bool {
@@ -191,9 +226,8 @@ extension Redactor {
       && word.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) })
     {
       // The identifier of a session that is a number counts sessions.
-      let name = frame?.key ?? ""
-      let isCount = word.count < 8 && name.contains("session") && !name.contains("token")
-      let isPiece = name == "token" && isFollowed(by: Self.ofPieces, &draft, from: end)
+      let isCount = word.count < 8 && frame?.has(.session) == true
+      let isPiece = frame?.name == "token" && isFollowed(by: Self.ofPieces, &draft, from: end)
       let isHidden =
         suspicion >= .modified && !isCount && !isPiece || suspicion == .secrets && frame?.isObject == false
       if word != zero, isHidden || finders.contains(where: { $0.isSecret(word) }) {
@@ -230,7 +264,9 @@ extension Redactor {
     }
     guard isText else { return false }
     // The choices of a form have words as values, and a session of a conference has a name.
-    if frame.isOfForm && frame.hasValue || text.count < 20 && frame.key?.hasSuffix("session") == true { return true }
+    if frame.isOfForm && frame.hasValue || text.count < 20 && name.lowercased().hasSuffix("session") {
+      return true
+    }
     // A catalog of texts names them by their words: `"newPassword": "New password"`.
     let words = CredentialNames.normalized(String(decoding: text, as: UTF8.self))
     let noun = CredentialNames.words(of: name).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -246,7 +282,7 @@ extension Redactor {
     defer { frames[last] = frame }
     if frame.hasValue { frame.value = scalar }
     guard frame.content < .modified else { return }
-    if frame.has(Self.formLabels), frame.label == .none {
+    if frame.has(.formLabel), frame.label == .none {
       frame.label = suspicion(ofLabel: scalar.text.map { $0 == 0x20 ? UInt8(ascii: "_") : $0 })
       frame.isOfForm = frame.label > .none
     } else if frame.name == "type", scalar.text.elementsEqual("password".utf8) {
@@ -264,13 +300,13 @@ extension Redactor {
 
   /// Notes the name of a column: an element of a list, or the label of an object in it.
   private mutating func noteColumn(_ scalar: Scalar, in frames: inout [Frame]) {
-    let isLabel = frames[frames.count - 1].key.map(Self.labels.contains) ?? true
+    let isLabel = frames[frames.count - 1].name == nil || frames[frames.count - 1].has(.label)
     let table = frames.count - (frames[frames.count - 1].isObject ? 3 : 2)
     // The place of an invalid value, in FastAPI.
     if !frames[frames.count - 1].isObject, table >= 0, frames[table].name == "loc" {
       frames[table].label = suspicion(ofLabel: scalar.text)
     }
-    guard isLabel, table >= 0, frames[table].has(Self.heads), frames[table].columns.count < 1024 else { return }
+    guard isLabel, table >= 0, frames[table].has(.head), frames[table].columns.count < 1024 else { return }
     frames[table].columns.append(suspicion(ofLabel: scalar.text))
   }
 

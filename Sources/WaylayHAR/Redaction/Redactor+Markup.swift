@@ -92,9 +92,10 @@ extension Redactor {
       let element = stack.last
     else { return read(range, in: &draft, escapes: escapes) }
     if ["key", "name"].contains(element.name), stack.count > 1 {
-      stack[stack.count - 2].next = suspicion(ofLabel: escapes.removed(from: text[first...last]))
+      let next = suspicion(ofLabel: escapes.removed(from: text[first...last]))
+      stack[stack.count - 2].next = next
       // The keys of a property list are names, not secrets.
-      if element.name == "key", stack[stack.count - 2].name == "dict" { return draft.keep(range) }
+      if next > .none, element.name == "key", stack[stack.count - 2].name == "dict" { return draft.keep(range) }
     }
     // Replace a CDATA section as a whole by text.
     at(element.name.utf8) { redactor in

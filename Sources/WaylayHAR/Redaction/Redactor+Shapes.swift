@@ -22,11 +22,17 @@ extension Redactor {
       let mark = draft.source.firstRange(of: "-----END ".utf8, from: kind.endIndex)
       end = mark.map { min($0.upperBound + kind.count + 5, rest.endIndex) } ?? rest.endIndex
     } else if rest.first == UInt8(ascii: "e"), rest.starts(with: "eyJ".utf8) {
-      let parts = rest.prefix { $0.isOfWord || "-.".utf8.contains($0) }.split(
-        separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
-      if parts.count == 3, parts[0].count >= 10, parts[1].count >= 10 { end = parts[2].endIndex }
+      let header = draft.find(from: start) { !$0.isOfWord && $0 != UInt8(ascii: "-") }
+      let payload = draft.find(from: header + 1) { !$0.isOfWord && $0 != UInt8(ascii: "-") }
+      let areParts =
+        payload < rest.endIndex && draft.source[header] == UInt8(ascii: ".")
+        && draft.source[payload] == UInt8(ascii: ".")
+      if areParts, header - start >= 10, payload - header > 10 {
+        end = draft.find(from: payload) { !$0.isOfWord && !"-.".utf8.contains($0) }
+      }
     } else if rest.first == UInt8(ascii: "L"), rest.starts(with: "LS0tLS1CRUdJTi".utf8) {
       // A private key in Base64.
+      guard start == 0 || !Base64.isDigit(draft.source[start - 1]) else { return nil }
       let run = Base64.run(around: start..<start + 1, in: start..<rest.endIndex, of: draft.source)
       let key = Base64.decoded(draft.source[run].prefix { $0 != UInt8(ascii: "=") }) ?? []
       if key.firstRange(of: "PRIVATE KEY".utf8, from: 0) != nil { end = run.upperBound }
@@ -34,8 +40,10 @@ extension Redactor {
       let token = rest.dropFirst(7).prefix { $0.isOfWord || "-.~+/=".utf8.contains($0) }
       if token.count >= 16, Array(token).looksRandom { (start, end) = (token.startIndex, token.endIndex) }
     } else if let prefix = Self.prefixes[rest[start]]?.first(where: rest.starts) {
-      let text = rest.dropFirst(prefix.count).prefix { $0.isOfWord || "-.".utf8.contains($0) }
-      if text.count >= 16, Array(text).looksRandom { end = text.endIndex }
+      let text = rest.dropFirst(prefix.count).prefix(64).prefix { $0.isOfWord || "-.".utf8.contains($0) }
+      if text.count >= 16, Array(text).looksRandom {
+        end = draft.find(from: text.endIndex) { !$0.isOfWord && !"-.".utf8.contains($0) }
+      }
     }
     if end == nil, redaction.hidesPaymentNumbers { end = endOfPaymentNumber(rest) }
     guard let end else { return nil }

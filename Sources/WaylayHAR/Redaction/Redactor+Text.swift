@@ -22,7 +22,7 @@ extension Redactor {
     var (index, done, unclosed, plain) = (start, start, start, start)
     while index < source.count {
       var end: Int?
-      if index == start || !source[index - 1].isASCIILetter && !source[index - 1].isASCIIDigit {
+      if index == start || !source[index - 1].isOfWord && source[index - 1] != UInt8(ascii: "-") {
         end = readShape(&draft, at: index)
       }
       switch source[index] {
@@ -69,7 +69,8 @@ extension Redactor {
     }
     let content = string.lowerBound + 1..<string.upperBound
     guard draft.source[content].contains(UInt8(ascii: "\\")) else { return nil }
-    read(content, in: &draft, escapes: .backslash)
+    // If nothing changes, the range stays open: a known secret with a quote in it may end there.
+    changed(Array(draft.source[content]), escapes: .backslash).map { draft.replace(content, by: $0) }
     return string.upperBound + 1
   }
 
@@ -82,8 +83,8 @@ extension Redactor {
   }
 
   /// Reads a named value: an item of a query, a form or a list such as a cookie's (`a=b`), an assignment in a script or
-  /// an argument of GraphQL (`a: "b"`, `a := "b"`, `a: String = "b"`, `a || "b"`, `"a" => "b"`, `f("a", "b")`), or a line of a message head or a YAML
-  /// document (`a: b`, `a = b`), also in quotes.
+  /// an argument of GraphQL (`a: "b"`, `a := "b"`, `a: String = "b"`, `a || "b"`, `"a" => "b"`, `f("a", "b")`), or a
+  /// line of a message head or a YAML document (`a: b`, `a = b`), also in quotes, and a list (`a: [b, c]`).
   ///
   /// - Parameter plain: The end of the last item of a query that was looked at.
   private mutating func readNamed(
@@ -111,11 +112,13 @@ extension Redactor {
     }
     let isOfQuery = isPair && start > 0 && "?&#".utf8.contains(source[start - 1])
     guard suspicion > .none || isOfQuery else { return nil }
-    let items =
-      suspicion >= .list && (style != .code || source[from] == UInt8(ascii: "[")) ? source.items(from: from) : []
+    let items = suspicion >= .list ? source.items(from: from) : []
     if let last = items.last {
       draft.keep(start..<end)
-      for item in items { at(name) { $0.read(item, suspicion, in: &draft) } }
+      // In scripts, words without quotes are variables.
+      for item in items where style != .code || source[item.lowerBound - 1].isQuote {
+        at(name) { $0.read(item, suspicion, in: &draft) }
+      }
       return last.upperBound
     }
     var (value, escapes) = (from..<from, Escapes.form)
@@ -194,7 +197,7 @@ extension Redactor {
   }
 
   private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-    ["basic", "bearer", "token"].contains(String(decoding: word, as: UTF8.self).lowercased())
+    word.count < 7 && ["basic", "bearer", "token"].contains(String(decoding: word, as: UTF8.self).lowercased())
   }
 
   /// The only word of a text, or the word that follows a scheme, before a comment.
@@ -266,11 +269,15 @@ extension [UInt8] {
       let list = dropFirst(start + 1).prefix(1 << 14).prefix { !"[]{}".utf8.contains($0) }
       return list.split(separator: UInt8(ascii: ",")).compactMap(item)
     }
-    guard self[start].isLineEnd else { return [] }
-    let lines = self[start...].prefix(1 << 14).split(whereSeparator: \.isLineEnd).lazy.map { $0.drop { $0 == 0x20 } }
-    return lines.prefix { $0.starts(with: "- ".utf8) && !$0.contains(UInt8(ascii: ":")) }.compactMap {
-      item($0.dropFirst(2))
+    var (items, line) = ([Range<Int>](), start)
+    while line < count, self[line].isLineEnd {
+      line = self[line...].firstIndex { !$0.isLineEnd } ?? count
+      let text = self[line...].prefix { !$0.isLineEnd }
+      guard text.drop(while: { $0 == 0x20 }).starts(with: "- ".utf8), !text.contains(UInt8(ascii: ":")) else { break }
+      item(text.drop { $0 != UInt8(ascii: "-") }.dropFirst()).map { items.append($0) }
+      line = text.endIndex
     }
+    return items
   }
 
   /// The lines after an index that are indented further than the line of a name (YAML 1.2.2, section 8.1).
@@ -278,7 +285,7 @@ extension [UInt8] {
     func indentation(_ line: ArraySlice<UInt8>) -> Int { line.prefix { $0 == 0x20 }.count }
     let own = indentation(self[((self[..<name].lastIndex(where: \.isLineEnd) ?? -1) + 1)...])
     var (first, end, line) = (count, start, start)
-    while line < count {
+    while line < count, line - start < 1 << 16 {
       let next = self[(line + 1)...].firstIndex(of: 0x0A) ?? count
       let text = self[Swift.min(line + 1, next)..<next]
       let isBlank = text.allSatisfy(\.isSpace)

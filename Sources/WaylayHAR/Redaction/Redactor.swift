@@ -18,6 +18,8 @@ struct Redactor {
   /// The current place in the entry: the part of the message, and names in it.
   var place: [String] = []
   private var suspicions: [String: Suspicion] = [:]
+  /// Members of JSON by name.
+  var members: [String: Member] = [:]
   /// The reasons why bodies could not be read.
   var unread: [String] = []
   /// The number of bytes read, including repetitions, and of steps of the finders.

@@ -14,7 +14,8 @@ extension Suspicion {
       text.looksRandom
         || text.count >= 5 && text.contains(where: \.isASCIIDigit) && !text.isPlain && !text.isVersion
           && text.contains { !$0.isASCIIDigit && $0 != UInt8(ascii: ".") } && !text.contains(where: \.isSpace)
-    case .secrets, .modified, .secret: !text.isResource && !text.isVersion && !text.isPlaceholder
+    case .secrets, .modified, .secret:
+      !text.isResource && !text.isVersion && !text.isPlaceholder && !(text.count > 15 && text.isTimestamp)
     }
   }
 }
@@ -55,6 +56,7 @@ extension [UInt8] {
     guard 3...24 ~= count, allSatisfy({ $0.isASCIIDigit || "^~<>=*x. |-".utf8.contains($0) }) else { return false }
     let numbers = drop { !$0.isASCIIDigit }.split(separator: UInt8(ascii: "."))
     return numbers.count > 1 && numbers[0].count < 4 && numbers[0].allSatisfy(\.isASCIIDigit)
+      && (numbers.count > 2 || count < 6 || "^~<>=".utf8.contains(self[0]))
   }
 
   /// Whether it stands for a value: a literal, a name in brackets, as in `Bearer {{token}}`, or `YOUR_TOKEN`.

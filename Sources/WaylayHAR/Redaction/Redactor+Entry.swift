@@ -78,7 +78,8 @@ extension Redactor {
   /// Hides the value of a cookie. Many values are public words that occur elsewhere too, so only likely credentials are
   /// searched for in the rest of the exchange.
   private mutating func cookie(_ name: String, _ value: String) -> String {
-    let isNoted = suspicion(name.utf8) >= .list || Array(value.utf8).looksLikeCredential
+    let isLikely = Array(value.utf8).looksLikeCredential && !value.utf8.allSatisfy(\.isASCIIDigit)
+    let isNoted = suspicion(name.utf8) >= .list || isLikely
     if isNoted { noteSecret(Escapes.percent.removed(from: Array(value.utf8)[...])) }
     return hidden(value, isNoted: isNoted)
   }

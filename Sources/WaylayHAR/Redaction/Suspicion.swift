@@ -62,14 +62,17 @@ extension [UInt8] {
   /// Whether it stands for a value: a literal, a name in brackets, as in `Bearer {{token}}`, or `YOUR_TOKEN`.
   fileprivate var isPlaceholder: Bool {
     guard count < 64, allSatisfy({ $0.isASCIILetter || "{}<>[]$_-. ".utf8.contains($0) }) else { return false }
-    let word = String(decoding: self, as: UTF8.self).lowercased().split(separator: " ").last ?? ""
-    return Self.literals.contains(String(word)) || word.hasPrefix("your") || "}>]".contains(word.last ?? " ")
+    let words = String(decoding: self, as: UTF8.self).lowercased().split(separator: " ")
+    guard let word = words.last, words.count < 3 else { return false }
+    if word.contains(where: "{<[".contains), let last = word.last, "}>]".contains(last) { return true }
+    return words.count == 1 && Self.literals.contains(String(word))
+      || ["your_", "your-"].contains(where: word.hasPrefix)
   }
 
   private static let literals = Suspicion.set(
     """
-    active basic body days disabled enabled false get header hidden hours inactive invalid list minutes none null optional \
-    query read required seconds string true undefined username write
+    active basic body days disabled enabled false get header hidden hours inactive invalid list minutes no-check none \
+    null optional query read required seconds string true undefined username write
     """)
 
   /// Whether it is a text for people: words without digits.

@@ -152,7 +152,8 @@ package enum Suspicion: Int, Comparable, Sendable {
   /// Words whose plurals also name things that are not secrets.
   private static let weak = ["tokens", "cookies", "credentials", "creds", "sessions"]
   /// Words before `code` that make it a credential.
-  private static let codeKinds = set("access auth backup factor mfa otp pass recovery secret security sms verification")
+  private static let codeKinds = set(
+    "access auth backup factor mfa otp pass recovery secret security sms totp verification")
   /// Words that may follow a credential word without changing its meaning.
   private static let followers = set(
     """
@@ -164,8 +165,7 @@ package enum Suspicion: Int, Comparable, Sendable {
   /// Words that make a token one of pagination or of a language model.
   private static let pagination = set(
     """
-    bos change cls continuation cursor delta eos mask match next pad page prev previous resume sep skip start sync unk \
-    version watermark
+    bos cls continuation cursor delta eos mask next pad page prev previous resume sep skip start sync unk watermark
     """)
   private static let verbs = set(
     "by enter expired forgot forgotten has invalid missing need needs no required show wrong")
@@ -176,5 +176,5 @@ package enum Suspicion: Int, Comparable, Sendable {
     subscription
     """)
   private static let otherKeys = set(
-    "foreign hash i18n idempotency partition primary pub public publishable range sort verification verify websocket")
+    "foreign hash i18n idempotency partition primary pub public publishable range sort websocket")
 }

@@ -360,7 +360,8 @@ struct RedactionShapeTests {
         "&token=", "<token>", "a: ",
         "ey", "eyJ", "--b\r\n", "\n", "<!--", "%25", "\\\\", "&amp;", "a a a a a a b ", "s3cret-number-", "?u=%3Fu%3D",
         "'", "{\"name\":\"token\",\"value\":", "a", "f(\"token\",", "token: \"\"\"", "token:\n- ", "\"token\"=>",
-        "eyJ.", "eyJhbGciOiJI.", "sk-.", "token:\n", "token: |\n  ", "token: [", "value: ", "bearer ", "token: a, ",
+        "eyJ.", "eyJhbGciOiJI.", "sk-.", "token:\n", "token: |\n  ", "token: |\r", "'token: |'\n ", "'token:|'",
+        "token: [", "value: ", "bearer ", "token: a, ",
         "a||", "{\"id\":\"pin\",",
         "LS0tLS1CRUdJTi/", "{\"columns\":[\"a\"],\"rows\":[[", ";token=", "{\"errors\":", "token: String = ",
       ] {

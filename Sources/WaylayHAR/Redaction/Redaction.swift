@@ -11,10 +11,13 @@
 /// fields of forms and of multipart bodies, XML elements and attributes, columns of CSV, arguments in GraphQL,
 /// assignments in scripts, and pairs such as `{"name": "token", "value": "…"}`. The last word of a name decides: under
 /// `user_password` everything is a secret, also if a number, `id` or `confirmation` follows; under `password_policy` and
-/// `key`, only values that look random are; objects in `tokens` and `sessions` are judged by their own names. Members
-/// that describe a credential (`max_length`, `expires_at`), versions, placeholders (`YOUR_TOKEN`) and texts for people
-/// (`"newPassword": "New password"`) are kept. Private keys, signed tokens (RFC 7519) and credentials of well-known services, such as `ghp_…`, are secrets under any
+/// `key`, only values that look random are; objects in `tokens` and `sessions` are judged by their own names. Private
+/// keys, signed tokens (RFC 7519) and credentials of well-known services, such as `ghp_…`, are secrets under any
 /// name.
+///
+/// Values that cannot be secrets are kept: members that describe a credential (`max_length`), times, ranges of
+/// versions, placeholders (`YOUR_TOKEN`), messages about a field, schemas, short numbers of sessions, and the title of a
+/// field (`"newPassword": "New password"`).
 ///
 /// It parses each body by its type, compressed or not, and values within values. It replaces secrets with
 /// ``replacement``, and also further occurrences of these values in the exchange as a whole value or word: in a

@@ -194,7 +194,7 @@ extension Redactor {
   /// Whether the first line has names alone, and the second one as many cells.
   private func looksLikeTable(_ source: [UInt8]) -> Bool {
     let lines = source.split(maxSplits: 2, whereSeparator: \.isLineEnd)
-    guard lines.count > 1, lines[0].allSatisfy({ $0.isOfWord || "-. ,;\t\"".utf8.contains($0) }) else { return false }
+    guard lines.count > 1, lines[0].allSatisfy({ $0.isOfWord || "-.,;\t\"".utf8.contains($0) }) else { return false }
     return ",;\t".utf8.contains { separator in
       let count = lines[0].count { $0 == separator }
       return count > 0 && count == lines[1].count { $0 == separator }

@@ -13,19 +13,17 @@ extension Redactor {
   /// Members that describe an object: within a secret, only random values of these are replaced.
   private static let descriptions = words(
     """
-    address alg algorithm attempts audience color count currency date days decimals description duration enabled \
-    expiration expires format history holders hours icon image in issuer kind label length level lifetime limit link max \
-    message method min minutes mode model name object order path pattern period policy price provider rate ref region \
-    required room schema scheme scope scopes seconds size skew state status step supply symbol title total type unit url \
-    version
+    alg algorithm attempts audience color count currency date days decimals description duration enabled expiration \
+    expires format history holders hours icon image issuer kind label length level lifetime limit max message method min \
+    minutes mode name object path pattern period policy price provider rate region required schema scheme scope scopes \
+    seconds size skew state status step supply symbol title total type unit url version
     """)
   /// Members whose members have names of their own: a schema of `password` is no password.
   private static let schemas = words("$defs definitions dependentrequired flows properties schemas securityschemes")
-  /// Members with messages by the names of members.
-  private static let messages = words("messages violations")
+  /// Words of members with messages by the names of members.
+  private static let errors = words("error errors violations")
   /// Members beside the `token` of a language model or a text search, which is a piece of a word.
-  private static let ofPieces = words(
-    "bytes end_offset logprob logprobability position score start_offset token_str tokenid")
+  private static let ofPieces = words("bytes logprob logprobability start_offset token_str tokenid")
 
   private static func words(_ list: String) -> Set<String> { Set(list.split(separator: " ").map(String.init)) }
 
@@ -54,12 +52,16 @@ extension Redactor {
     var member = Member(suspicion: suspicion(name.utf8))
     for (role, names) in [
       (Member.Roles.label, Self.labels), (.formLabel, Self.formLabels), (.value, Self.values), (.head, Self.heads),
-      (.rows, Self.rows), (.schemas, Self.schemas), (.messages, Self.messages),
+      (.rows, Self.rows), (.schemas, Self.schemas),
     ] where names.contains(key) {
       member.roles.insert(role)
     }
-    if key.contains("error") { member.roles.insert(.messages) }
-    if key.contains("session"), !key.contains("token") { member.roles.insert(.session) }
+    let isOfErrors = CredentialNames.words(of: name).contains {
+      Self.errors.contains(String(decoding: $0, as: UTF8.self))
+    }
+    if isOfErrors { member.roles.insert(.messages) }
+    let words = CredentialNames.normalized(name)
+    if ["session", "sessionid", "sessionnumber"].contains(where: words.hasSuffix) { member.roles.insert(.session) }
     members[name] = member
     return member
   }
@@ -96,7 +98,8 @@ extension Redactor {
     }
     var hasValue: Bool {
       guard let name else { return isPair && count == 2 || isFlat && count % 2 == 0 }
-      return isOfForm ? name.lowercased() == "value" : member.roles.contains(.value)
+      if isPassword || !isOfForm { return member.roles.contains(.value) }
+      return ["const", "default", "example", "value"].contains(name.lowercased())
     }
   }
 
@@ -154,11 +157,12 @@ extension Redactor {
       if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
         let (isObject, isElement) = (byte == UInt8(ascii: "{"), frames.last?.isObject == false)
         var frame = Frame(
-          isObject: isObject, content: isObject ? suspicion.ofMembers(isElement: isElement) : suspicion,
+          isObject: isObject,
+          content: isObject ? max(suspicion, frames.last?.content ?? .none).ofMembers(isElement: isElement) : suspicion,
           isPair: !isObject && isElement)
         frame.isFlat = frames.last?.name.map { $0 == "rawHeaders" || $0 == "rawTrailers" } ?? false
-        frame.isOfMessages = frames.last.map { $0.isOfMessages || $0.has(.messages) } ?? false
-        if frames.dropLast().last?.has(.schemas) == true {
+        frame.isOfMessages = frames.last.map { $0.isOfMessages && !isObject || $0.has(.messages) } ?? false
+        if isObject, frames.dropLast().last?.has(.schemas) == true, describesType(draft.source[index...].prefix(512)) {
           (frame.label, frame.isOfForm, frame.content) = (frame.content, true, min(frame.content, .shape))
         }
         if frame.isPair, let table = frames.dropLast().last, table.has(.rows) { frame.columns = table.columns }
@@ -191,6 +195,11 @@ extension Redactor {
   static func isDescription(_ name: String) -> Bool {
     let words = CredentialNames.words(of: name).map { String(decoding: $0, as: UTF8.self) }
     return words.last.map(descriptions.contains) ?? false || ["max", "min"].contains(words.first)
+  }
+
+  /// Whether an object is a schema, or a scheme of security, by one of its first members.
+  private func describesType(_ object: ArraySlice<UInt8>) -> Bool {
+    ["\"$ref\"", "\"scopes\"", "\"type\""].contains { Array(object).firstRange(of: Array($0.utf8), from: 0) != nil }
   }
 
   /// Whether the next member of an object has one of some names.
@@ -226,7 +235,7 @@ extension Redactor {
       && word.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) })
     {
       // The identifier of a session that is a number counts sessions.
-      let isCount = word.count < 8 && frame?.has(.session) == true
+      let isCount = word.count < 8 && frame?.has(.session) == true && !redaction.isWide
       let isPiece = frame?.name == "token" && isFollowed(by: Self.ofPieces, &draft, from: end)
       let isHidden =
         suspicion >= .modified && !isCount && !isPiece || suspicion == .secrets && frame?.isObject == false
@@ -248,29 +257,27 @@ extension Redactor {
 
   /// Whether a string under a secret name is no secret, by the structure around it.
   private func isOrdinary(_ text: [UInt8], in frame: Frame?, _ draft: inout Draft, end: Int) -> Bool {
-    guard let frame else { return false }
+    guard let frame, !redaction.isWide else { return false }
     let (isText, spaces) = (text.isText, text.count { $0 == 0x20 })
-    if isText, spaces > 1, let last = text.last, ".!?".utf8.contains(last) { return true }
-    if frame.isOfMessages, spaces > (isText ? 0 : 1) { return true }
+    if frame.isOfMessages, spaces > (isText ? 0 : 1), !["authorization", "cookie"].contains(frame.name?.lowercased()) {
+      return true
+    }
+    let isNamed = frame.name != nil && frame.member.suspicion >= .list
+    if isText, !isNamed, spaces > 1, let last = text.last, ".!?".utf8.contains(last) { return true }
     // A time within a secret object stays a time, and the label of a pair a label.
     if frame.content >= .modified {
       return text.isTimestamp || frame.hasLabel && isFollowed(by: Self.values, &draft, from: end)
     }
     guard let name = frame.name else { return false }
-    if name == "token",
-      isText && text.count < 6 || text.first == 0x20 || isFollowed(by: Self.ofPieces, &draft, from: end)
-    {
-      return true
+    if name == "token" {
+      let isPiece = isText && (text.count < 6 || text.first == 0x20)
+      if isPiece || isFollowed(by: Self.ofPieces, &draft, from: end) { return true }
     }
     guard isText else { return false }
-    // The choices of a form have words as values, and a session of a conference has a name.
-    if frame.isOfForm && frame.hasValue || text.count < 20 && name.lowercased().hasSuffix("session") {
-      return true
-    }
+    if name.lowercased() == "session", text.count <= 12 { return true }
     // A catalog of texts names them by their words: `"newPassword": "New password"`.
-    let words = CredentialNames.normalized(String(decoding: text, as: UTF8.self))
-    let noun = CredentialNames.words(of: name).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    return !words.isEmpty && (CredentialNames.normalized(name).hasSuffix(words) || spaces > 0 && words.contains(noun))
+    let words = CredentialNames.words(of: String(decoding: text, as: UTF8.self))
+    return !words.isEmpty && CredentialNames.words(of: name).suffix(words.count) == words[...]
   }
 
   /// Notes a secret, one half of a label and value pair, or the name of a column.
@@ -286,7 +293,7 @@ extension Redactor {
       frame.label = suspicion(ofLabel: scalar.text.map { $0 == 0x20 ? UInt8(ascii: "_") : $0 })
       frame.isOfForm = frame.label > .none
     } else if frame.name == "type", scalar.text.elementsEqual("password".utf8) {
-      (frame.label, frame.isOfForm, frame.isPassword) = (.secret, true, true)
+      (frame.label, frame.isPassword) = (.secret, true)
     }
     guard frame.hasLabel, !frame.isPassword else { return }
     (frame.label, frame.isOfForm) = (suspicion(ofLabel: scalar.text), false)
@@ -311,6 +318,7 @@ extension Redactor {
   }
 
   mutating func noteSecret(_ text: [UInt8]) {
-    if !text.isEmpty, text != mark { found.insert(text) }
+    // Longer ones are not repeated as a whole, and would be expensive to look for.
+    if !text.isEmpty, text != mark, text.count <= 4096 { found.insert(text) }
   }
 }

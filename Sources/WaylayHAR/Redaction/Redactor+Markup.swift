@@ -103,7 +103,9 @@ extension Redactor {
         return redactor.read(range, in: &draft, escapes: escapes)
       }
       let text = draft.source[first...last]
-      if ["double", "i4", "int", "integer", "long", "real"].contains(element.name), text.allSatisfy(\.isASCIIDigit) {
+      if ["double", "i4", "int", "integer", "long", "real"].contains(element.name),
+        text.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: "-") })
+      {
         redactor.take(Array(text), element.content)
         return draft.replace(first..<last + 1, by: redactor.zero)
       }

@@ -115,8 +115,8 @@ extension Redactor {
     let items = suspicion >= .list ? source.items(from: from) : []
     if let last = items.last {
       draft.keep(start..<end)
-      // In scripts, words without quotes are variables.
-      for item in items where style != .code || source[item.lowerBound - 1].isQuote {
+      // In scripts, an item may be any expression.
+      for item in items where style != .code || source.isLiteral(item) {
         at(name) { $0.read(item, suspicion, in: &draft) }
       }
       return last.upperBound
@@ -130,9 +130,12 @@ extension Redactor {
       let word = credential(in: source[value]) ?? []
       let isText = "+,;)".utf8.contains(word.first ?? 0x2B) || word.allSatisfy { $0.isASCIILetter || $0 >= 0x80 }
       guard style != .code || !isText else { return nil }
-    } else if !isPair || from > sign + 1, let line = lineValue(&draft, of: start..<end, from, style) {
+    } else if !isPair || from > sign + 1, let line = lineValue(&draft, of: start..<end, from, style, suspicion) {
       (value, escapes) = (line, [])
-      if suspicion >= .modified, source[line].allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") }) {
+      let dots = source[line].count { $0 == UInt8(ascii: ".") }
+      if suspicion >= .modified, source[line].count(where: \.isASCIIDigit) == line.count - min(dots, 1),
+        line.count > dots
+      {
         // A number in YAML and TOML stays one.
         at(name) { $0.take(Array(source[value]), suspicion) }
         draft.replace(value, by: zero)
@@ -174,7 +177,9 @@ extension Redactor {
 
   /// The value of a line, if it is one word, with or without a scheme; within a line, a word that looks random or
   /// follows a scheme.
-  private func lineValue(_ draft: inout Draft, of name: Range<Int>, _ from: Int, _ style: Style) -> Range<Int>? {
+  private func lineValue(
+    _ draft: inout Draft, of name: Range<Int>, _ from: Int, _ style: Style, _ suspicion: Suspicion
+  ) -> Range<Int>? {
     guard style != .code else { return nil }
     let source = draft.source
     let before = source[..<name.lowerBound].last { !" -\t".utf8.contains($0) }
@@ -185,8 +190,8 @@ extension Redactor {
       return Suspicion.list.covers(Array(source[word])) ? word : nil
     }
     let line = from..<draft.find(from: from) { $0.isLineEnd || isQuoted && $0 == before }
-    if line.count < 3, "|>".utf8.contains(source[from]) {
-      return source.block(below: name.lowerBound, from: line.upperBound)
+    if line.count < 3, !isQuoted, "|>".utf8.contains(source[from]) {
+      return suspicion < .modified ? nil : source.block(below: name.lowerBound, from: line.upperBound)
     }
     return credential(in: source[line])?.indices
   }
@@ -265,33 +270,52 @@ extension [UInt8] {
       else { return nil }
       return first..<last + 1
     }
+    var (items, index, quote) = ([Range<Int>](), start + 1, UInt8(0))
     if self[start] == UInt8(ascii: "[") {
-      let list = dropFirst(start + 1).prefix(1 << 14).prefix { !"[]{}".utf8.contains($0) }
-      return list.split(separator: UInt8(ascii: ",")).compactMap(item)
+      var first = index
+      while index < count {
+        let (byte, isEnd) = (self[index], "[]{}".utf8.contains(self[index]))
+        if quote == 0, isEnd || byte == UInt8(ascii: ",") {
+          item(self[first..<index]).map { items.append($0) }
+          first = index + 1
+          if isEnd { break }
+        } else if quote == 0 ? byte.isQuote : byte == quote {
+          quote = quote == 0 ? byte : 0
+        }
+        index += 1
+      }
+      // Text in brackets before a link is that of Markdown.
+      return self[Swift.min(index + 1, count)...].first == UInt8(ascii: "(") ? [] : items
     }
-    var (items, line) = ([Range<Int>](), start)
-    while line < count, self[line].isLineEnd {
-      line = self[line...].firstIndex { !$0.isLineEnd } ?? count
-      let text = self[line...].prefix { !$0.isLineEnd }
-      guard text.drop(while: { $0 == 0x20 }).starts(with: "- ".utf8), !text.contains(UInt8(ascii: ":")) else { break }
-      item(text.drop { $0 != UInt8(ascii: "-") }.dropFirst()).map { items.append($0) }
-      line = text.endIndex
+    index = start
+    while index < count, self[index].isLineEnd {
+      index = self[index...].firstIndex { !$0.isLineEnd } ?? count
+      let text = self[index...].prefix { !$0.isLineEnd }
+      let words = text.split { " \t".utf8.contains($0) }.prefix { $0.first != UInt8(ascii: "#") }
+      guard words.count == 2, words[0].elementsEqual("-".utf8), words[1].last != UInt8(ascii: ":") else { break }
+      item(words[1]).map { items.append($0) }
+      index = text.endIndex
     }
     return items
   }
 
-  /// The lines after an index that are indented further than the line of a name (YAML 1.2.2, section 8.1).
+  /// Whether an item of a list is one string literal.
+  fileprivate func isLiteral(_ item: Range<Int>) -> Bool {
+    guard item.upperBound < count, self[item.lowerBound - 1] == self[item.upperBound] else { return false }
+    return "\"'".utf8.contains(self[item.upperBound]) && !self[item].contains { $0.isQuote || $0 == UInt8(ascii: ":") }
+  }
+
+  /// The lines after an index that are indented further than a name (YAML 1.2.2, section 8.1).
   fileprivate func block(below name: Int, from start: Int) -> Range<Int>? {
-    func indentation(_ line: ArraySlice<UInt8>) -> Int { line.prefix { $0 == 0x20 }.count }
-    let own = indentation(self[((self[..<name].lastIndex(where: \.isLineEnd) ?? -1) + 1)...])
+    let own = name - ((self[..<name].lastIndex(where: \.isLineEnd) ?? -1) + 1)
     var (first, end, line) = (count, start, start)
-    while line < count, line - start < 1 << 16 {
-      let next = self[(line + 1)...].firstIndex(of: 0x0A) ?? count
-      let text = self[Swift.min(line + 1, next)..<next]
-      let isBlank = text.allSatisfy(\.isSpace)
-      guard isBlank || indentation(text) > own else { break }
-      if !isBlank { (first, end) = (Swift.min(first, text.startIndex + indentation(text)), text.endIndex) }
-      line = next
+    while line < count {
+      let indentation = self[(line + 1)...].prefix { $0 == 0x20 }.count
+      let text = line + 1 + indentation
+      let isBlank = text >= count || self[text].isLineEnd
+      guard isBlank || indentation > own else { break }
+      line = self[text...].firstIndex(of: 0x0A) ?? count
+      if !isBlank { (first, end) = (Swift.min(first, text), line) }
     }
     return first < end ? first..<end : nil
   }

@@ -76,7 +76,7 @@ struct Redactor {
   ) {
     let secret = escapes.removed(from: draft.source[range])
     guard !secret.isEmpty, secret != mark else { return draft.keep(whole ?? range) }
-    if isNoted { found.insert(secret) }
+    if isNoted { noteSecret(secret) }
     take(secret, suspicion)
     draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
   }

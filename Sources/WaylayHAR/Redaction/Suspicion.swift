@@ -15,7 +15,8 @@ extension Suspicion {
         || text.count >= 5 && text.contains(where: \.isASCIIDigit) && !text.isPlain && !text.isVersion
           && text.contains { !$0.isASCIIDigit && $0 != UInt8(ascii: ".") } && !text.contains(where: \.isSpace)
     case .secrets, .modified, .secret:
-      !text.isResource && !text.isVersion && !text.isPlaceholder && !(text.count > 15 && text.isTimestamp)
+      !text.isResource && !text.isVersion && !text.isPlaceholder
+        && !(16...35 ~= text.count && text[13] == UInt8(ascii: ":") && text.isTimestamp)
     }
   }
 }
@@ -51,12 +52,10 @@ extension [UInt8] {
       && dropFirst(2).allSatisfy { $0.isASCIIDigit || 0x61...0x66 ~= $0 }
   }
 
-  /// Whether it is a version or a range of versions: packages are named like credentials.
+  /// Whether it is a short version or a range of versions: packages are named like credentials.
   fileprivate var isVersion: Bool {
-    guard 3...24 ~= count, allSatisfy({ $0.isASCIIDigit || "^~<>=*x. |-".utf8.contains($0) }) else { return false }
-    let numbers = drop { !$0.isASCIIDigit }.split(separator: UInt8(ascii: "."))
-    return numbers.count > 1 && numbers[0].count < 4 && numbers[0].allSatisfy(\.isASCIIDigit)
-      && (numbers.count > 2 || count < 6 || "^~<>=".utf8.contains(self[0]))
+    guard 3...24 ~= count, allSatisfy({ $0.isASCIIDigit || "^~<>=. |".utf8.contains($0) }) else { return false }
+    return "^~<>=".utf8.contains(self[0]) || count < 5 && self.count { $0 == UInt8(ascii: ".") } == 1
   }
 
   /// Whether it stands for a value: a literal, a name in brackets, as in `Bearer {{token}}`, or `YOUR_TOKEN`.
@@ -64,15 +63,15 @@ extension [UInt8] {
     guard count < 64, allSatisfy({ $0.isASCIILetter || "{}<>[]$_-. ".utf8.contains($0) }) else { return false }
     let words = String(decoding: self, as: UTF8.self).lowercased().split(separator: " ")
     guard let word = words.last, words.count < 3 else { return false }
-    if word.contains(where: "{<[".contains), let last = word.last, "}>]".contains(last) { return true }
+    if let first = word.first, "{<[$".contains(first), let last = word.last, "}>]".contains(last) { return true }
     return words.count == 1 && Self.literals.contains(String(word))
       || ["your_", "your-"].contains(where: word.hasPrefix)
   }
 
   private static let literals = Suspicion.set(
     """
-    active basic body days disabled enabled false get header hidden hours inactive invalid list minutes no-check none \
-    null optional query read required seconds string true undefined username write
+    days disabled enabled false get hours list minutes no-check none null optional read required seconds string true \
+    undefined username write
     """)
 
   /// Whether it is a text for people: words without digits.

@@ -191,7 +191,8 @@ extension RequestMatcher {
       return [Mismatch("query \(name)", expected: "any value", actual: "no such item", distance: 0.3)]
     case .field(let name, let value):
       return [field(name, expected: value.map { Redaction.field(name, $0) } ?? "any value", facts)]
-    case .fieldRegex(let name, let regex): return [field(name, expected: "a match of \(regex)", facts)]
+    case .fieldRegex(let name, let regex):
+      return [field(name, expected: "a match of \(Redaction.field(name, "\(regex)"))", facts)]
     case .body(let body): return body.mismatches(facts)
     case .graphQL(let name):
       return [

@@ -108,8 +108,8 @@ enum StubSource {
     let query = url.query.map { query in
       "?"
         + query.split(separator: "&", omittingEmptySubsequences: true)
-        .map { item in
-          guard let equals = item.firstIndex(of: "=") else { return String(item) }
+        .compactMap { item -> String? in
+          guard let equals = item.firstIndex(of: "=") else { return Redaction.isSecret(item) ? nil : String(item) }
           let name = item[..<equals]
           let value = item[item.index(after: equals)...]
           if Redaction.hides(PercentCoding.decoded(name)) || Redaction.isSecret(value) { return name + "=*" }

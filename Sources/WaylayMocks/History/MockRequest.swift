@@ -119,7 +119,11 @@ extension MockRequest {
   }
 
   /// The request as a `curl` command for a report; `nil` for a long body.
-  var repetition: String? { body.count > 2048 ? nil : curlCommand(isMultiline: false) }
+  var repetition: String? {
+    var redaction = redaction
+    redaction.isWide = true
+    return body.count > 2048 ? nil : redaction.redacted(entry).request.curlCommand(isMultiline: false)
+  }
 
   var redaction: Redaction { Redaction.standard.showing(record?.shownNames ?? []) }
 

@@ -173,7 +173,7 @@ enum Ordinary {
     ),
     (
       "packages and settings",
-      #"{"dependencies":{"cookie":"^0.7.1","csrf-token":"~1.0","js-tokens":"^4.0.0 || ^5.0.0"},"apiKey":"YOUR_API_KEY","token":"{{token}}","header":"Bearer <token>","automountServiceAccountToken":"false","scriptPubKey":{"address":"bc1q"},"obsession":"tea","session":"morning","sessions":[{"session_id":2172}]}"#
+      #"{"dependencies":{"cookie":"^0.7.1","csrf-token":"1.0.0","js-tokens":"^4.0.0 || ^5.0.0"},"apiKey":"YOUR_API_KEY","token":"{{token}}","header":"Bearer <token>","automountServiceAccountToken":"false","scriptPubKey":{"address":"bc1q"},"obsession":"tea","session":"morning","sessions":[{"session_id":2172}]}"#
     ),
     (
       "httpbin and a calendar",

@@ -15,11 +15,13 @@ extension Redactor {
     """
     alg algorithm attempts audience color count currency date days decimals description duration enabled expiration \
     expires format history holders hours icon image issuer kind label length level lifetime limit max message method min \
-    minutes mode name object path pattern period policy price provider rate region required schema scheme scope scopes \
-    seconds size skew state status step supply symbol title total type unit url version
+    minutes mode model name object path pattern period policy price provider rate region required schema scheme scope \
+    scopes seconds size skew state status step supply symbol title total type unit url version
     """)
   /// Members whose members have names of their own: a schema of `password` is no password.
   private static let schemas = words("$defs definitions dependentrequired flows properties schemas securityschemes")
+  /// Members with versions by the names of packages.
+  private static let packages = words("dependencies devdependencies engines optionaldependencies peerdependencies")
   /// Words of members with messages by the names of members.
   private static let errors = words("error errors violations")
   /// Members beside the `token` of a language model or a text search, which is a piece of a word.
@@ -39,6 +41,7 @@ extension Redactor {
       static let schemas = Roles(rawValue: 32)
       static let messages = Roles(rawValue: 64)
       static let session = Roles(rawValue: 128)
+      static let packages = Roles(rawValue: 256)
     }
 
     var suspicion = Suspicion.none
@@ -52,7 +55,7 @@ extension Redactor {
     var member = Member(suspicion: suspicion(name.utf8))
     for (role, names) in [
       (Member.Roles.label, Self.labels), (.formLabel, Self.formLabels), (.value, Self.values), (.head, Self.heads),
-      (.rows, Self.rows), (.schemas, Self.schemas),
+      (.rows, Self.rows), (.schemas, Self.schemas), (.packages, Self.packages),
     ] where names.contains(key) {
       member.roles.insert(role)
     }
@@ -83,6 +86,8 @@ extension Redactor {
     var label = Suspicion.none
     /// Whether the label is that of a form's field.
     var isOfForm = false
+    /// Whether its members are packages.
+    var isOfPackages = false
     /// Whether it has messages.
     var isOfMessages = false
     /// Whether the type of a form's field says more than its name.
@@ -161,6 +166,7 @@ extension Redactor {
           content: isObject ? max(suspicion, frames.last?.content ?? .none).ofMembers(isElement: isElement) : suspicion,
           isPair: !isObject && isElement)
         frame.isFlat = frames.last?.name.map { $0 == "rawHeaders" || $0 == "rawTrailers" } ?? false
+        frame.isOfPackages = frames.last?.has(.packages) ?? false
         frame.isOfMessages = frames.last.map { $0.isOfMessages && !isObject || $0.has(.messages) } ?? false
         if isObject, frames.dropLast().last?.has(.schemas) == true, describesType(draft.source[index...].prefix(512)) {
           (frame.label, frame.isOfForm, frame.content) = (frame.content, true, min(frame.content, .shape))
@@ -187,6 +193,7 @@ extension Redactor {
       return max(frame.content, label, column)
     }
     let isDescription = frame.content >= .secrets && Self.isDescription(name)
+    if frame.isOfPackages { return .shape }
     // The public members of a key (RFC 7518, section 6).
     if frame.content == .shape, ["n", "x", "y"].contains(name) { return .none }
     return max(isDescription ? .shape : frame.content, label, frame.member.suspicion)

@@ -113,6 +113,7 @@
             client.reset()
             while rig.tunnel.server?.connections.withLock({ $0.isEmpty }) == false { await Task.yield() }
           }
+          while await rig.states().last != "127.0.0.2 failed before" { await Task.yield() }
           #expect(try await rig.curl(.connect, Self.url).output == HijackLab.answer, "\(alert)")
           let states = await rig.states()
           #expect(states.last == "127.0.0.2 failed before", "\(alert): \(states)")

@@ -164,9 +164,7 @@ package enum Suspicion: Int, Comparable, Sendable {
   private static let compounds = set("secretid sessid sessionid")
   /// Words that make a token one of pagination or of a language model.
   private static let pagination = set(
-    """
-    bos cls continuation cursor delta eos mask next pad page prev previous resume sep skip start sync unk watermark
-    """)
+    "bos cls continuation cursor delta eos mask next pad page prev previous resume sep skip start sync unk watermark")
   private static let verbs = set(
     "by enter expired forgot forgotten has invalid missing need needs no required show wrong")
   private static let secretKeys = set(

@@ -207,8 +207,13 @@ extension MockInterceptor {
 
   /// The request closest to a pattern, and its differences.
   static func nearest(to pattern: RequestPattern, among requests: [MockRequest]) -> String? {
-    let compared = requests.map { ($0, pattern.mismatches($0.facts)) }
-    guard let (request, mismatches) = compared.min(by: { $0.1.distance < $1.1.distance }) else { return nil }
+    let compared = requests.map { request in
+      let facts = request.facts
+      return (request, facts, pattern.differences(from: facts).distance)
+    }
+    guard let (request, facts, _) = compared.min(by: { $0.2 < $1.2 }) else { return nil }
+    // The search for secrets that the request repeats is slow.
+    let mismatches = pattern.mismatches(facts)
     guard !mismatches.isEmpty else {
       return "Nearest: \(request)"
         + (request.stubLocation.map { ", which the stub at \($0) answered" } ?? ", which matches")

@@ -138,8 +138,8 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-  /// Returns the fields with the values of another list, which has each name once. Unchanged fields keep their position and
-  /// stay separate.
+  /// Returns the fields with the values of another list, which has each name once. Unchanged fields keep their position
+  /// and stay separate.
   fileprivate func becoming(_ others: HTTPFields) -> HTTPFields {
     guard self != others else { return self }
     var result = HTTPFields()

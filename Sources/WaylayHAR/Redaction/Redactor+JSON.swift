@@ -1,17 +1,19 @@
 extension Redactor {
   /// Member names of labels and values in objects such as `{"name": "token", "value": "…"}`, and in markup.
-  static let labels = words("attribute field header k key name param parameter parameterkey path property variable")
-  static let values = words(
+  static let labels = Suspicion.set(
+    "attribute field header k key name param parameter parameterkey path property variable")
+  static let values = Suspicion.set(
     "content data default input parametervalue rejectedvalue stringvalue text v val value values")
 
-  /// Labels of the fields of forms. Other members than `value` are texts for people there.
-  private static let formLabels = words("id label title")
+  /// Labels and values of the fields of forms and of schemas. Other members are texts for people there.
+  private static let formLabels = Suspicion.set("id label title")
+  private static let formValues = Suspicion.set("const default example value")
   /// Members with the names of columns, and with rows.
-  private static let heads = words("columnnames columns fields header")
-  private static let rows = words("data records rows values")
+  private static let heads = Suspicion.set("columnnames columns fields header")
+  private static let rows = Suspicion.set("data records rows values")
 
   /// Members that describe an object: within a secret, only random values of these are replaced.
-  private static let descriptions = words(
+  private static let descriptions = Suspicion.set(
     """
     alg algorithm attempts audience color count currency date days decimals description duration enabled expiration \
     expires format history holders hours icon image issuer kind label length level lifetime limit max message method min \
@@ -19,15 +21,15 @@ extension Redactor {
     scopes seconds size skew state status step supply symbol title total type unit url version
     """)
   /// Members whose members have names of their own: a schema of `password` is no password.
-  private static let schemas = words("$defs definitions dependentrequired flows properties schemas securityschemes")
+  private static let schemas = Suspicion.set(
+    "$defs definitions dependentrequired flows properties schemas securityschemes")
   /// Members with versions by the names of packages.
-  private static let packages = words("dependencies devdependencies engines optionaldependencies peerdependencies")
+  private static let packages = Suspicion.set(
+    "dependencies devdependencies engines optionaldependencies peerdependencies")
   /// Words of members with messages by the names of members.
-  private static let errors = words("error errors violations")
+  private static let errors = Suspicion.set("error errors violations")
   /// Members beside the `token` of a language model or a text search, which is a piece of a word.
-  private static let ofPieces = words("bytes logprob logprobability start_offset token_str tokenid")
-
-  private static func words(_ list: String) -> Set<String> { Set(list.split(separator: " ").map(String.init)) }
+  private static let ofPieces = Suspicion.set("bytes logprob logprobability start_offset token_str tokenid")
 
   /// The meaning of a member's name.
   struct Member {
@@ -42,6 +44,7 @@ extension Redactor {
       static let messages = Roles(rawValue: 64)
       static let session = Roles(rawValue: 128)
       static let packages = Roles(rawValue: 256)
+      static let formValue = Roles(rawValue: 512)
     }
 
     var suspicion = Suspicion.none
@@ -55,7 +58,7 @@ extension Redactor {
     var member = Member(suspicion: suspicion(name.utf8))
     for (role, names) in [
       (Member.Roles.label, Self.labels), (.formLabel, Self.formLabels), (.value, Self.values), (.head, Self.heads),
-      (.rows, Self.rows), (.schemas, Self.schemas), (.packages, Self.packages),
+      (.rows, Self.rows), (.schemas, Self.schemas), (.packages, Self.packages), (.formValue, Self.formValues),
     ] where names.contains(key) {
       member.roles.insert(role)
     }
@@ -102,9 +105,8 @@ extension Redactor {
       name == nil ? isPair && count == 1 || isFlat && count % 2 == 1 : member.roles.contains(.label)
     }
     var hasValue: Bool {
-      guard let name else { return isPair && count == 2 || isFlat && count % 2 == 0 }
-      if isPassword || !isOfForm { return member.roles.contains(.value) }
-      return ["const", "default", "example", "value"].contains(name.lowercased())
+      guard name != nil else { return isPair && count == 2 || isFlat && count % 2 == 0 }
+      return member.roles.contains(isOfForm && !isPassword ? .formValue : .value)
     }
   }
 
@@ -192,10 +194,10 @@ extension Redactor {
       let column = frame.columns.indices.contains(frame.count - 1) ? frame.columns[frame.count - 1] : .none
       return max(frame.content, label, column)
     }
-    let isDescription = frame.content >= .secrets && Self.isDescription(name)
     if frame.isOfPackages { return .shape }
     // The public members of a key (RFC 7518, section 6).
     if frame.content == .shape, ["n", "x", "y"].contains(name) { return .none }
+    let isDescription = frame.content >= .secrets && Self.isDescription(name)
     return max(isDescription ? .shape : frame.content, label, frame.member.suspicion)
   }
 
@@ -206,7 +208,7 @@ extension Redactor {
 
   /// Whether an object is a schema, or a scheme of security, by one of its first members.
   private func describesType(_ object: ArraySlice<UInt8>) -> Bool {
-    ["\"$ref\"", "\"scopes\"", "\"type\""].contains { Array(object).firstRange(of: Array($0.utf8), from: 0) != nil }
+    ["\"$ref\"", "\"scopes\"", "\"type\""].contains { object.firstRange(of: Array($0.utf8)) != nil }
   }
 
   /// Whether the next member of an object has one of some names.
@@ -247,8 +249,7 @@ extension Redactor {
       let isHidden =
         suspicion >= .modified && !isCount && !isPiece || suspicion == .secrets && frame?.isObject == false
       if word != zero, isHidden || finders.contains(where: { $0.isSecret(word) }) {
-        take(word, suspicion)
-        draft.replace(start..<end, by: zero)
+        hideNumber(start..<end, in: &draft, suspicion)
       } else {
         draft.keep(start..<end)
       }

@@ -55,7 +55,7 @@ extension Redactor {
         let written = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
         let name = written.lowercased()
         let content = stack.last?.content.ofMembers(isElement: false) ?? .none
-        let outer = max(stack.last?.next ?? .none, Self.isDescription(written) ? min(content, .shape) : content)
+        let outer = max(stack.last?.next ?? .none, content > .shape && Self.isDescription(written) ? .shape : content)
         if !stack.isEmpty { stack[stack.count - 1].next = .none }
         let tag = readTag(&draft, at: index, written, outer, isHTML: isHTML)
         index = tag.end
@@ -106,8 +106,7 @@ extension Redactor {
       if ["double", "i4", "int", "integer", "long", "real"].contains(element.name),
         text.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: "-") })
       {
-        redactor.take(Array(text), element.content)
-        return draft.replace(first..<last + 1, by: redactor.zero)
+        return redactor.hideNumber(first..<last + 1, in: &draft, element.content)
       }
       redactor.hide(first..<last + 1, within: section, in: &draft, escapes: escapes, element.content)
     }

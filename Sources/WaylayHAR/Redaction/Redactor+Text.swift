@@ -137,8 +137,7 @@ extension Redactor {
         line.count > dots
       {
         // A number in YAML and TOML stays one.
-        at(name) { $0.take(Array(source[value]), suspicion) }
-        draft.replace(value, by: zero)
+        at(name) { $0.hideNumber(value, in: &draft, suspicion) }
         return value.upperBound
       }
     } else if isPair {
@@ -164,8 +163,7 @@ extension Redactor {
     {
       // An argument that is a number stays one.
       value = from..<draft.find(from: from) { !$0.isASCIIDigit }
-      at(name) { $0.take(Array(source[value]), suspicion) }
-      draft.replace(value, by: zero)
+      at(name) { $0.hideNumber(value, in: &draft, suspicion) }
       return value.upperBound
     }
     let isSecret = !value.isEmpty && suspicion.covers(escapes.removed(from: source[value]))
@@ -249,9 +247,7 @@ extension ArraySlice<UInt8> {
     let name = self[..<colon].suffix(64)
     return name[((name.lastIndex { !$0.isOfWord } ?? name.startIndex - 1) + 1)...]
   }
-}
 
-extension ArraySlice<UInt8> {
   /// The value of the `name` or `key` before a `value` in YAML: on the line before, or in the same braces.
   fileprivate var precedingLabel: [UInt8]? {
     let isBlank: (UInt8) -> Bool = { " \t-\r\"'".utf8.contains($0) }

@@ -81,6 +81,12 @@ struct Redactor {
     draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
   }
 
+  /// Replaces a number, which stays one.
+  mutating func hideNumber(_ range: Range<Int>, in draft: inout Draft, _ suspicion: Suspicion) {
+    take(Array(draft.source[range]), suspicion)
+    draft.replace(range, by: zero)
+  }
+
   /// Replaces a value if the suspicion covers it; otherwise reads it as a nested value. Replacements are written with
   /// the same escapes; the rest stays as written.
   mutating func read(

@@ -58,7 +58,7 @@ extension [UInt8] {
     return "^~<>=".utf8.contains(self[0]) || count < 5 && self.count { $0 == UInt8(ascii: ".") } == 1
   }
 
-  /// Whether it stands for a value: a literal, a name in brackets, as in `Bearer {{token}}`, or `YOUR_TOKEN`.
+  /// Whether it is a placeholder of a value: a literal, a name in brackets, as in `Bearer {{token}}`, or `YOUR_TOKEN`.
   fileprivate var isPlaceholder: Bool {
     guard count < 64, allSatisfy({ $0.isASCIILetter || "{}<>[]$_-. ".utf8.contains($0) }) else { return false }
     let words = String(decoding: self, as: UTF8.self).lowercased().split(separator: " ")

@@ -27,7 +27,8 @@ extension RequestPattern {
   /// The differences between a request and the pattern.
   func mismatches(_ facts: RequestFacts) -> [Mismatch] { facts.reporting { differences(from: facts) } }
 
-  private func differences(from facts: RequestFacts) -> [Mismatch] {
+  /// The differences, redacted by names alone.
+  func differences(from facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
     if let method, method != facts.method {
       found.append(Mismatch("method", expected: method, actual: facts.method, distance: 1))
@@ -299,7 +300,7 @@ extension Excerpt {
     if facts.body.isEmpty { return "none" }
     guard let text = facts.text else { return "\(facts.body.count) bytes" }
     // Of a long one, only the beginning is redacted.
-    if let json = facts.json { return ofText(facts.body.count > 1 << 14 ? text : Redaction.masked(json).description) }
+    if let json = facts.json { return ofText(facts.isLong ? text : Redaction.masked(json).description) }
     if let parts = facts.multipart { return of(parts.map(\.shown).joined(separator: ", ")) }
     if facts.statesForm { return JSONValue(Redaction.scrubbed(of(Redaction.shownQuery(text)))).description }
     return JSONValue(ofText(text)).description

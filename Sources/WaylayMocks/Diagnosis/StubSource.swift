@@ -124,8 +124,7 @@ enum StubSource {
 
   private static func body(_ facts: RequestFacts) -> String? {
     guard !facts.body.isEmpty else { return nil }
-    // The source of a long one is too long.
-    guard facts.body.count <= 1 << 14 else { return ".present" }
+    guard !facts.isLong else { return ".present" }
     if let json = facts.json {
       guard let shown = Redaction.masked(json, by: nil) else { return ".present" }
       let source = swift(shown)

@@ -44,6 +44,9 @@ final class RequestFacts {
     return asked("query").flatMap(GraphQL.operationName)
   }()
 
+  /// Whether the body is too long to show more than its beginning.
+  var isLong: Bool { body.count > 1 << 14 }
+
   private lazy var secrets = Redaction.secrets(of: HAR.Request(request, body: SeenBody(body)))
 
   /// Runs `make`, which shows parts of the request, with the secrets of the request known.

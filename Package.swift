@@ -139,9 +139,9 @@ let tests: [Target] = [
   tests(
     "Door",
     needs: [
-      "TestOrigin", "TestSupport", "WaylayArchive", "WaylayAsyncHTTPClient", "WaylayCore", "WaylayHAR",
+      "TestOrigin", "TestSupport", "WaylayArchive", "WaylayAsyncHTTPClient", "WaylayCore", "WaylayHAR", "WaylayHosts",
       "WaylayInspector", "WaylayInterceptors", "WaylayMocks", "WaylayRemote", "WaylayRemoteControl", "WaylayTesting",
-      "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+      "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
     ]),
   tests(
     "Examples",

@@ -45,8 +45,13 @@ public final class ArchiveCache: InlineResponding {
 
   /// Answers inline if that needs neither the disk nor the network; leaves everything else to `startLoading`.
   public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
-    try engine.respondAtOnce(request).map { .response($0) } ?? .startLoading
+    guard !request.isNested else { return .next(try engine.passed(nested: request)) }
+    return try engine.respondAtOnce(request).map { .response($0) } ?? .startLoading
   }
+
+  /// `true`: offline, a nested request must not reach the network. It is refused there, and passed on otherwise; it is
+  /// neither answered from the archive nor stored.
+  public var takesPartInNestedRequests: Bool { true }
 
   /// Makes an archive.
   ///
@@ -92,7 +97,8 @@ public final class ArchiveCache: InlineResponding {
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    try await engine.load(request, next)
+    guard !request.isNested else { return try await next(engine.passed(nested: request)) }
+    return try await engine.load(request, next)
   }
 
   /// Waits until the archive is open.
@@ -271,6 +277,19 @@ final class ArchiveEngine: Sendable {
     }
     let load = try await ArchiveLoad(reading: request, mode, self, store, next)
     return try await load.decidedNow.run()
+  }
+
+  /// Returns a nested request to pass on. Throws if its mode forbids the network.
+  func passed(nested request: InterceptedRequest) throws -> InterceptedRequest {
+    let mode = mode(of: request)
+    guard mode.allowsNetwork else {
+      throw ArchiveError(
+        .notStored,
+        "an interceptor made this request inside of a load: such requests are not answered from the archive, whose mode, "
+          + "\(mode), allows no network.", url: request.url, requestID: request.id
+      ).urlError()
+    }
+    return request
   }
 
   /// The mode of a request: its own, or the archive's.

@@ -90,6 +90,9 @@ public final class HostRewriter: RequestInterceptor {
       rules: HostRuleSource(rules), resolver: resolver, policy: policy, logger: logger, clock: clock)
   }
 
+  /// `true`: requests of other interceptors are routed, too, but not those of its own resolver.
+  public var takesPartInNestedRequests: Bool { true }
+
   /// Whether a rule routes the request's host, and no proxy of the system does where the policy yields to it.
   public func canInit(with request: URLRequest) -> Bool {
     guard let authority = Self.authority(of: request.url), !yields(to: request.url),

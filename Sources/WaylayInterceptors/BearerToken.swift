@@ -11,17 +11,33 @@ public import WaylayCore
 /// }
 /// ```
 ///
-/// Concurrent requests that get a 401 share one refresh (single flight), and each is sent once more with its body; a
-/// second 401 is returned to the app. If the refresh fails, all of them fail with its error, and none is sent again. A
-/// refused token is never sent again, even if `token` still returns it. A request whose body can be read only once is
-/// not sent again: the app gets the 401. The wait for the refresh does not count as idle time.
+/// Concurrent requests whose token gets a 401 share one refresh (single flight), and each is sent once more with its
+/// body; a second 401 is returned to the app. If the refresh fails, all of them fail with its error, and none is sent
+/// again. A request whose body can be read only once is not sent again: the app gets the 401. The wait for the refresh
+/// does not count as idle time.
+///
+/// A refresh, its result and its failure belong to the token that was refused, and to those that this one has replaced:
+///
+/// | the request was sent | after its 401 |
+/// |---|---|
+/// | with a token that has been replaced | it is sent with the newest replacement |
+/// | with a token whose refresh is in flight | it waits for that refresh |
+/// | with a token whose refresh has failed since | it fails with the same error |
+/// | with another token | it has a refresh of its own, and waits for no other |
+/// | without a token | it has a refresh of its own, which no other request shares |
+///
+/// So a request of one user never gets the token of another, if each user has another token.
 ///
 /// A refresh that takes longer than its limit fails. One that fails with anything but a failure of the network is not
-/// tried again for 30 s: until then, requests without another token fail with the same error.
+/// tried again for 30 s: until then, requests with its token fail with the same error. A token that was replaced is not
+/// sent again, even if `token` still returns it. If the refresh returns the refused token itself, as libraries with a
+/// cache of tokens do, the token is sent once more.
 ///
-/// The refresh may use a direct load of the same registry, which bypasses this interceptor for as long as a request
-/// waits for the token. Work that it starts and that outlives it is the app's: its loads go through the chains.
-/// A refresh with a session needs a URL outside of `hosts`: otherwise it would wait for itself, up to its limit.
+/// The requests of the refresh are nested (rule 7 of "How a chain runs"): routed, mocked and recorded, but not
+/// authorized by this interceptor, as long as a request waits for the token. Work that the refresh starts and does not
+/// wait for may outlive that; start it in `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of
+/// a session is not recognized as nested: there, a refresh with a session needs a URL outside of `hosts`, because
+/// otherwise it would wait for itself, up to its limit. A direct load is recognized everywhere.
 ///
 /// Over plain `http`, the token is sent to this machine alone, unless you allow it.
 ///
@@ -65,8 +81,9 @@ public struct BearerToken: OrderedInterceptor {
       tokens.refuse(token)
       return response
     }
+    // The refresh may need the connection.
     await response.body.discard()
-    let fresh = try await next.waiting { try await tokens.replacement(of: token, usedSince: moment) }
+    let fresh = try await next.waiting { try await tokens.replacement(of: token, sentAt: moment) }
     return try await next(request.authorized(by: fresh))
   }
 
@@ -85,28 +102,95 @@ extension InterceptedRequest {
   }
 }
 
-/// The tokens of one interceptor, and the refresh in flight.
+/// The refused tokens of one interceptor, and the refreshes in flight.
 private final class Tokens: Sendable {
-  private struct State {
-    /// The number of completed refreshes: a logical clock that tells a request whether its token is outdated.
-    var moment = 0
-    /// The token of the last refresh.
-    var fresh: (token: String, moment: Int)?
-    /// The last failure, and the time on the stopwatch until which it replaces another refresh.
-    var failure: (error: any Error, moment: Int, lasts: Duration)?
-    /// The refused tokens, the newest last.
-    var refused: [String] = []
+  /// A refresh in flight.
+  private struct Refresh {
+    /// The refused token; `nil` for a request that had none.
+    let refused: String?
     var waiters: [Promise<String>] = []
-    /// The refresh in flight, with its task and the task of its time limit.
-    var refresh: (work: SharedWork, tasks: [Task<Void, Never>])?
+    /// The refresh itself, and its time limit.
+    var tasks: [Task<Void, Never>] = []
+  }
 
-    /// The token of the last refresh, unless it was refused since.
-    var valid: String? { fresh.flatMap { refused.contains($0.token) ? nil : $0.token } }
+  /// What is known of a refused token.
+  private struct Refusal {
+    /// The refresh in flight.
+    var refresh: SharedWork?
+    /// The logical time at which the last refresh ended.
+    var moment = 0
+    /// Its token.
+    var replacement: String?
+    /// Its failure, and the time on the stopwatch until which the failure stands for another refresh.
+    var failure: (error: any Error, lasts: Duration)?
+  }
 
-    mutating func refuse(_ token: String) {
-      guard !refused.contains(token) else { return }
-      refused.append(token)
-      if refused.count > 64 { refused.removeFirst() }
+  private enum Step {
+    case send(String)
+    case wait(SharedWork)
+    case fail(any Error)
+    case refresh(String?)
+  }
+
+  private struct State {
+    /// The number of completed refreshes: a logical clock that tells whether a refresh ended after a request was sent.
+    var moment = 0
+    var refusals: [String: Refusal] = [:]
+    /// The refused tokens, oldest first.
+    var order: [String] = []
+    var refreshes: [ObjectIdentifier: Refresh] = [:]
+
+    /// What to do for a request with a token.
+    ///
+    /// - Parameter sent: When the request was sent that was refused; `nil` before a request is sent.
+    func step(_ token: String, sentAt sent: Int?, now: Duration) -> Step {
+      var (token, sent) = (token, sent)
+      while let next = refusals[token]?.replacement, next != token { (token, sent) = (next, nil) }
+      guard let refusal = refusals[token] else { return sent == nil ? .send(token) : .refresh(token) }
+      if let refresh = refusal.refresh { return .wait(refresh) }
+      let isNews = sent.map { refusal.moment <= $0 } ?? false
+      if let failure = refusal.failure, failure.lasts > now || sent != nil && !isNews { return .fail(failure.error) }
+      return refusal.replacement != nil && !isNews ? .send(token) : .refresh(token)
+    }
+
+    /// Adds the waiter to the refresh of the step, which is the new one if the step begins one.
+    mutating func take(_ step: Step, _ waiter: Promise<String>, _ new: SharedWork) -> Step {
+      switch step {
+      case .send, .fail: break
+      case .wait(let work): refreshes[ObjectIdentifier(work)]?.waiters.append(waiter)
+      case .refresh(let token):
+        refreshes[ObjectIdentifier(new)] = Refresh(refused: token, waiters: [waiter])
+        if let token { change(token) { $0.refresh = new } }
+      }
+      return step
+    }
+
+    /// Removes a refresh, and notes its result; `nil` if it has ended before.
+    mutating func end(_ work: SharedWork, _ result: Result<String, any Error>, pauseEnd: Duration) -> Refresh? {
+      guard let refresh = refreshes.removeValue(forKey: ObjectIdentifier(work)) else { return nil }
+      moment += 1
+      guard let refused = refresh.refused else { return refresh }
+      var refusal = Refusal(moment: moment)
+      switch result {
+      case .success(let token):
+        refusal.replacement = token
+        // The app says that the token is valid, whatever was known of it.
+        forget(token)
+      case .failure(let error): refusal.failure = (error, error.isFinal ? pauseEnd : .zero)
+      }
+      change(refused) { $0 = refusal }
+      return refresh
+    }
+
+    mutating func change(_ token: String, _ change: (inout Refusal) -> Void) {
+      if refusals[token] == nil { order.append(token) }
+      change(&refusals[token, default: Refusal()])
+      if order.count > 64, refusals[order[0]]?.refresh == nil { refusals[order.removeFirst()] = nil }
+    }
+
+    mutating func forget(_ token: String) {
+      guard refusals.removeValue(forKey: token) != nil else { return }
+      order.removeAll { $0 == token }
     }
   }
 
@@ -126,60 +210,56 @@ private final class Tokens: Sendable {
     (self.stored, self.refresh, self.limit, self.stopwatch) = (stored, refresh, limit, stopwatch)
   }
 
-  /// The token to send, and the logical time at which it was read.
+  /// The token to send, and the logical time at which it is sent.
   func current() async throws -> (token: String?, moment: Int) {
     guard let token = try await stored() else { return (nil, state.withLock { $0.moment }) }
-    let (usable, moment) = state.withLock { state in
-      (state.refused.contains(token) ? state.valid : token, state.moment)
-    }
-    if let usable { return (usable, moment) }
-    let fresh = try await refreshed(token)
-    return (fresh, state.withLock { $0.moment })
+    let usable = try await usable(token)
+    return (usable, state.withLock { $0.moment })
   }
 
+  /// Notes that a token was refused, for the next request.
   func refuse(_ token: String?) {
     guard let token else { return }
-    state.withLock { $0.refuse(token) }
-  }
-
-  /// A replacement for a refused token: an existing newer token, or that of the shared refresh.
-  ///
-  /// - Throws: The error of a refresh that ended after the request was sent.
-  func replacement(of token: String?, usedSince moment: Int) async throws -> String {
-    refuse(token)
-    let known = try state.withLock { state -> String? in
-      if let failure = state.failure, failure.moment > moment { throw failure.error }
-      guard let fresh = state.fresh, fresh.moment > moment, fresh.token != token else { return nil }
-      return state.valid
+    state.withLock { state in
+      state.change(token) { if $0.replacement == token { $0.replacement = nil } }
     }
-    if let known { return known }
-    // The app may have another token by now, for example after a sign-in.
-    if let other = try await stored(), other != token, !state.withLock({ $0.refused.contains(other) }) { return other }
-    return try await refreshed(token)
   }
 
-  /// The token of the refresh in flight; starts one if there is none.
-  private func refreshed(_ token: String?) async throws -> String {
-    let (waiter, now) = (Promise<String>(), stopwatch.elapsed())
-    let new = SharedWork(of: ObjectIdentifier(self), waiters: 0)
-    let work = try state.withLock { state in
-      if state.refresh == nil, let failure = state.failure, failure.lasts > now { throw failure.error }
-      state.waiters.append(waiter)
-      if state.refresh == nil { state.refresh = (new, []) }
-      return state.refresh?.work ?? new
+  /// The token to send a refused request again with.
+  func replacement(of token: String?, sentAt moment: Int) async throws -> String {
+    if let token { return try await usable(token, sentAt: moment) }
+    // Nobody knows whose request it is: its refresh is not shared.
+    return try await waiter { _ in .refresh(nil) }
+  }
+
+  private func usable(_ token: String, sentAt sent: Int? = nil) async throws -> String {
+    let now = stopwatch.elapsed()
+    return try await waiter { $0.step(token, sentAt: sent, now: now) }
+  }
+
+  /// Takes a step, and waits for the refresh in it.
+  private func waiter(_ step: (State) -> Step) async throws -> String {
+    let (waiter, new) = (Promise<String>(), SharedWork(of: ObjectIdentifier(self), waiters: 0))
+    let work: SharedWork
+    var refused: String?
+    switch state.withLock({ $0.take(step($0), waiter, new) }) {
+    case .send(let token): return token
+    case .fail(let error): throw error
+    case .wait(let running): work = running
+    case .refresh(let token): (work, refused) = (new, token)
     }
     work.addWaiters(1)
     defer { work.addWaiters(-1) }
-    if work === new { start(work, token) }
+    if work === new { start(work, refused) }
     return try await waiter.valueUnlessCancelled()
   }
 
-  /// Runs the refresh in a separate task, because the request's task may be cancelled while other requests wait.
-  private func start(_ work: SharedWork, _ token: String?) {
+  /// Runs a refresh in a separate task, because the request's task may be cancelled while other requests wait.
+  private func start(_ work: SharedWork, _ refused: String?) {
     let deadline = stopwatch.elapsed() + limit
     let refresh = Task {
       do {
-        let fresh = try await work.run { try await self.refresh(token) }
+        let fresh = try await work.run { try await self.refresh(refused) }
         self.end(work, .success(fresh))
       } catch {
         self.end(work, .failure(error))
@@ -191,39 +271,17 @@ private final class Tokens: Sendable {
       self.end(work, .failure(WaylayError(.timedOut, message, interceptor: "BearerToken")))
     }
     let hasEnded = state.withLock { state in
-      if state.refresh?.work === work { state.refresh?.tasks = [refresh, timer] }
-      return state.refresh?.work !== work
+      state.refreshes[ObjectIdentifier(work)]?.tasks = [refresh, timer]
+      return state.refreshes[ObjectIdentifier(work)] == nil
     }
     if hasEnded { for task in [refresh, timer] { task.cancel() } }
   }
 
   private func end(_ work: SharedWork, _ result: Result<String, any Error>) {
-    let now = stopwatch.elapsed()
-    let ended = state.withLock { state -> (Result<String, any Error>, [Promise<String>], [Task<Void, Never>])? in
-      guard let refresh = state.refresh, refresh.work === work else { return nil }
-      var outcome = result
-      if case .success(let token) = result, state.refused.contains(token) { outcome = .failure(Self.sameAgain) }
-      state.moment += 1
-      switch outcome {
-      case .success(let token): (state.fresh, state.failure) = ((token, state.moment), nil)
-      case .failure(let error):
-        (state.fresh, state.failure) = (nil, (error, state.moment, error.isFinal ? now + Self.pause : .zero))
-      }
-      defer { (state.waiters, state.refresh) = ([], nil) }
-      return (outcome, state.waiters, refresh.tasks)
-    }
-    guard let (outcome, waiters, tasks) = ended else { return }
-    for waiter in waiters { waiter.settle(outcome) }
-    for task in tasks { task.cancel() }
-  }
-
-  private static var sameAgain: URLError {
-    URLError(
-      .userAuthenticationRequired,
-      userInfo: [
-        NSLocalizedDescriptionKey:
-          "the refresh of BearerToken returned a token that was refused before: return another one, or throw."
-      ])
+    let pauseEnd = stopwatch.elapsed() + Self.pause
+    guard let ended = state.withLock({ $0.end(work, result, pauseEnd: pauseEnd) }) else { return }
+    for waiter in ended.waiters { waiter.settle(result) }
+    for task in ended.tasks { task.cancel() }
   }
 }
 

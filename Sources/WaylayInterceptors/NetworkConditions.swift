@@ -61,6 +61,9 @@ public final class NetworkConditions: OrderedInterceptor {
   /// Stops all simulation.
   public func reset() { state.withLock { $0 = State() } }
 
+  /// `true`: requests of other interceptors use the same network.
+  public var takesPartInNestedRequests: Bool { true }
+
   /// Passes the request on, or fails it.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next

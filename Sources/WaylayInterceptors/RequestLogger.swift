@@ -55,6 +55,9 @@ public struct RequestLogger: OrderedInterceptor {
     self.redaction = redaction
   }
 
+  /// `true`: requests of other interceptors are logged, too.
+  public var takesPartInNestedRequests: Bool { true }
+
   /// Logs the request, passes it on, and logs the response.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next

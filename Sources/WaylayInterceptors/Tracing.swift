@@ -39,6 +39,9 @@
       (self.hosts, chosen) = (hosts, tracer)
     }
 
+    /// `true`: requests of other interceptors have spans, too.
+    public var takesPartInNestedRequests: Bool { true }
+
     /// Creates the span, and passes the request on.
     public func startLoading(
       _ request: InterceptedRequest, next: InterceptorChain.Next

@@ -28,6 +28,9 @@
       chosen = factory
     }
 
+    /// `true`: requests of other interceptors are measured, too.
+    public var takesPartInNestedRequests: Bool { true }
+
     /// Measures the request, and passes it on.
     public func startLoading(
       _ request: InterceptedRequest, next: InterceptorChain.Next

@@ -170,6 +170,9 @@ extension MockInterceptor {
 // MARK: Loading
 
 extension MockInterceptor {
+  /// `true`: requests of other interceptors are answered, too, but not those of the closures of its own stubs.
+  public var takesPartInNestedRequests: Bool { true }
+
   /// Answers `request` with the first matching stub.
   ///
   /// - Throws: A `URLError` with a ``MockError`` beneath it if no stub matches the request, or if the stub has a

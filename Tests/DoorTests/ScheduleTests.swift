@@ -141,5 +141,5 @@ struct ScheduleTests {
 }
 
 extension SeededRandom {
-  fileprivate func number(below limit: Int) -> Int { Int(unit() * Double(limit)) }
+  func number(below limit: Int) -> Int { Int(unit() * Double(limit)) }
 }

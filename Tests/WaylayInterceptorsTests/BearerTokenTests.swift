@@ -94,7 +94,7 @@ struct BearerTokenTests {
     #expect(script.requests.all.count == 65)
   }
 
-  @Test("a token that was refused is not sent again, even if the app still stores it, or the refresh returns it")
+  @Test("a token that was replaced is not sent again, even if the app still stores it, unless a refresh returns it")
   func oldTokens() async throws {
     let answers = Locked(["b", "c", "a"])
     let link = BearerToken(hosts: .http) {
@@ -113,9 +113,8 @@ struct BearerTokenTests {
     #expect(try await link.load(.example, script).status == .ok)
     #expect(sent.all == ["Bearer a", "Bearer b", "Bearer b", "Bearer c"])
     let refusing = Script(.unauthorized)
-    let error = await failure { try await link.load(.example, refusing) }
-    #expect((error as? URLError)?.code == .userAuthenticationRequired)
-    #expect(refusing.requests.all.map { $0.fields[.authorization] } == ["Bearer c"])
+    #expect(try await link.load(.example, refusing).status == .unauthorized)
+    #expect(refusing.requests.all.map { $0.fields[.authorization] } == ["Bearer c", "Bearer a"])
   }
 
   @Test("no token leaves the hosts, on redirects too; after a sign-out none is sent")
@@ -277,6 +276,133 @@ struct BearerTokenTests {
     #expect((await failure { try await load.value } as? WaylayError)?.code == .timedOut)
     #expect(try await link.load(.example, script).status == .ok)
     #expect(refreshes.all.count == 2)
+  }
+
+  /// The user whose request it is, as on a server that handles requests of several.
+  private enum User {
+    @TaskLocal static var current = "nobody"
+  }
+
+  /// A server that takes the token `2` of each user, and says whose request it was.
+  private static let perUser = Script { request, _ in
+    let token = request.fields[.authorization] ?? "none"
+    return InterceptedResponse(
+      to: request, status: token.hasSuffix("2") ? .ok : .unauthorized, body: .text("\(User.current) as \(token)"))
+  }
+
+  private func text(of user: String, _ link: BearerToken, _ script: Script = perUser) async throws -> String {
+    try await User.$current.withValue(user) {
+      String(decoding: try await link.load(.example, script).body.collect(upTo: 100), as: UTF8.self)
+    }
+  }
+
+  @Test("a request waits for no refresh of another token, and gets none of its results")
+  func users() async throws {
+    let (gate, refreshed) = (Waiting(), Log<String>())
+    let link = BearerToken(hosts: .https) {
+      "\(User.current)-1"
+    } refresh: { refused in
+      refreshed.add("\(User.current) for \(refused ?? "none")")
+      if User.current == "ada" { await gate.pass() }
+      return "\(User.current)-2"
+    }
+    gate.close()
+    let ada = Task { try await text(of: "ada", link) }
+    await gate.arrival()
+    #expect(try await text(of: "bob", link) == "bob as Bearer bob-2")
+    gate.open()
+    #expect(try await ada.value == "ada as Bearer ada-2")
+    #expect(try await text(of: "bob", link) == "bob as Bearer bob-2")
+    #expect(try await text(of: "ada", link) == "ada as Bearer ada-2")
+    #expect(refreshed.all == ["ada for ada-1", "bob for bob-1"])
+  }
+
+  @Test("a request of one user is not sent as another, who has signed in while it was on its way")
+  func signIn() async throws {
+    let (stored, gate) = (Locked("ada-1"), Waiting())
+    let link = BearerToken(hosts: .https) {
+      stored.withLock { $0 }
+    } refresh: { refused in
+      guard refused == "ada-1" else { return "bob-2" }
+      throw Refused()
+    }
+    let sent = Log<String>()
+    let script = Script { request, _ in
+      sent.add(request.fields[.authorization] ?? "none")
+      if sent.all.count == 1 { await gate.pass() }
+      let isValid = request.fields[.authorization] == "Bearer bob-2"
+      return InterceptedResponse(to: request, status: isValid ? .ok : .unauthorized)
+    }
+    gate.close()
+    let ada = Task { try await link.load(.example, script) }
+    await gate.arrival()
+    stored.withLock { $0 = "bob-1" }
+    #expect(try await link.load(.example, script).status == .ok)
+    gate.open()
+    #expect(await failure { try await ada.value } is Refused)
+    #expect(sent.all == ["Bearer ada-1", "Bearer bob-1", "Bearer bob-2"])
+  }
+
+  @Test("a failed refresh fails the requests of its token alone, and of those that it has replaced")
+  func failureOfOne() async throws {
+    let refreshes = Log<String>()
+    let link = BearerToken(hosts: .https, clock: MockClock()) {
+      "\(User.current)-1"
+    } refresh: { refused in
+      refreshes.add(refused ?? "none")
+      // The first replacement of ada's token is refused, too, and then there is none.
+      if refused == "ada-1" { return "ada-x" }
+      if refused == "ada-x" { throw Refused() }
+      return "\(User.current)-2"
+    }
+    _ = try await text(of: "ada", link)
+    #expect(await failure { try await text(of: "ada", link) } is Refused)
+    #expect(await failure { try await text(of: "ada", link) } is Refused)
+    #expect(try await text(of: "bob", link) == "bob as Bearer bob-2")
+    #expect(refreshes.all == ["ada-1", "ada-x", "bob-1"])
+  }
+
+  @Test("requests without a token have a refresh each, which no other request joins")
+  func anonymous() async throws {
+    let (both, refreshed) = (Waiting(opensAfter: 2), Log<String>())
+    let stored = Locked<String?>("old-1")
+    let link = BearerToken(hosts: .https) {
+      stored.withLock { $0 }
+    } refresh: { refused in
+      if refused == nil { await both.pass() }
+      refreshed.add(refused ?? "none")
+      return "\(User.current)-2"
+    }
+    #expect(try await text(of: "ada", link) == "ada as Bearer ada-2")
+    // After the sign-out, nothing of ada's is left.
+    stored.withLock { $0 = nil }
+    async let bob = text(of: "bob", link)
+    async let eve = text(of: "eve", link)
+    #expect(try await [bob, eve] == ["bob as Bearer bob-2", "eve as Bearer eve-2"])
+    #expect(refreshed.all == ["old-1", "none", "none"])
+  }
+
+  @Test("a token that its refresh returns is sent once more; a second 401 is the app's, and nothing is remembered")
+  func sameToken() async throws {
+    let isDown = Locked(true)
+    let sent = Log<String>()
+    let refreshes = Locked(0)
+    let link = BearerToken(hosts: .https, token: { "cached" }) { _ in
+      refreshes.withLock { $0 += 1 }
+      return "cached"
+    }
+    let script = Script { request, _ in
+      sent.add(request.fields[.authorization] ?? "none")
+      return InterceptedResponse(to: request, status: isDown.withLock { $0 } ? .unauthorized : .ok)
+    }
+    #expect(try await link.load(.example, script).status == .unauthorized)
+    #expect(sent.all.count == 2 && refreshes.withLock { $0 } == 1)
+    isDown.withLock { $0 = false }
+    #expect(try await link.load(.example, script).status == .ok)
+    #expect(sent.all == ["Bearer cached", "Bearer cached", "Bearer cached"])
+    isDown.withLock { $0 = true }
+    #expect(try await link.load(.example, script).status == .unauthorized)
+    #expect(sent.all.count == 5 && refreshes.withLock { $0 } == 2)
   }
 
   @Test("no token goes over plain http but to this machine, unless it is allowed")

@@ -122,8 +122,9 @@ final class SharedBody: Sendable {
       while true {
         // Wait until a reader needs more bytes.
         await state.wait(at: \.demanding) { $0.wantsMore(length) }
-        try Task.checkCancellation()
+        // Also when cancelled: reading then ends the transfer, which copies of the body would keep.
         let chunk = try await chunks.next()
+        try Task.checkCancellation()
         try checkLength(with: chunk)
         guard let chunk else { break }
         state.change(waking: \.waiting) { state in

@@ -2,9 +2,8 @@ import Foundation
 
 /// An interceptor that fails a load that re-enters it from within itself.
 ///
-/// Every registry already sends a request from inside its own chain through the bare transport, so one registry cannot
-/// recurse. Use a loop guard when several registries lead into each other, or when you want re-entry to fail instead of
-/// passing through:
+/// Every registry already keeps a request of its own interceptors from those that do not take part in nested requests,
+/// so one registry cannot recurse. Use a loop guard when several registries lead into each other:
 ///
 /// ```swift
 /// let guarded = LoopGuard()
@@ -17,8 +16,7 @@ import Foundation
 /// The guard recognizes a re-entry by the request's tag, on any thread, if the new request derives from the request
 /// that the interceptor received. On Linux it also recognizes any request by its task. It does not recognize a fresh
 /// request to an intercepted session from a detached task; nor any fresh request on Apple platforms, where the loading
-/// system starts it elsewhere: there, an interceptor that makes its own requests uses a session that is not
-/// intercepted, or a direct load.
+/// system starts it elsewhere: there, an interceptor makes its own requests by direct loads.
 public struct LoopGuard: InlineResponding {
   /// The name to print in the error's path.
   public let name: String

@@ -74,6 +74,29 @@ extension MessageBody {
 
     package func next() async throws -> Data? { try await pull() }
 
+    /// Reads a short stream to its end within a second, so that its connection can be reused; otherwise ends the
+    /// transfer.
+    fileprivate func discard(_ length: Int64?, on clock: TimerClock) async {
+      let most = 64 * 1024
+      let end = Promise<Void>()
+      let reading = Task {
+        defer { end.settle(.success(())) }
+        var count = 0
+        while let chunk = try await next(), !Task.isCancelled {
+          count += chunk.count
+          // Reading in a cancelled task ends the transfer.
+          if count > most { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+      }
+      if length.map({ $0 > most }) ?? true { reading.cancel() }
+      // A stream may ignore its cancellation, so the wait has an end of its own.
+      clock.schedule(clock.now().saturating(adding: 1_000_000_000)) {
+        reading.cancel()
+        end.settle(.success(()))
+      }
+      try? await end.valueUnlessCancelled(onCancel: reading.cancel)
+    }
+
     /// Unchecked: used by one reader at a time, like any iterator.
     private final class Iterator<Base: AsyncSequence>: @unchecked Sendable where Base.Element == Data {
       private var base: Base.AsyncIterator
@@ -94,8 +117,9 @@ extension MessageBody {
     /// The trailer fields received so far.
     let trailers: @Sendable () -> HTTPFields
     let metrics: @Sendable () -> LoadMetrics?
-    private let make: @Sendable () throws -> Chunks
-    private let claim: Locked<String?>?
+    /// Makes a reading of a replayable stream; `nil` for a one-shot stream, whose reading is in ``claim``.
+    private let make: (@Sendable () throws -> Chunks)?
+    let claim: Claim?
 
     /// - Parameter isReplayable: Whether each reader gets a new stream; if not, there can be only one reader.
     init(
@@ -110,24 +134,90 @@ extension MessageBody {
       self.isReplayable = isReplayable
       self.trailers = trailers
       self.metrics = metrics
-      self.make = make
-      claim = isReplayable ? nil : Locked(nil)
+      (self.make, claim) = isReplayable ? (make, nil) : (nil, Claim(make, length: length))
     }
 
-    /// The name of the reader of a one-shot stream.
-    var reader: String? { claim?.withLock { $0 } }
+    deinit { claim?.release() }
 
     /// Starts a reading; claims a one-shot stream.
     func open() throws -> Chunks {
-      if let claim {
-        let reader = Lineage.currentReader ?? "a reader outside any chain"
-        let first = claim.withLock { taken -> String? in
-          defer { taken = taken ?? reader }
-          return taken
-        }
-        if let first { throw MessageBody.consumed(by: first, wantedBy: reader) }
-      }
+      if let claim { return try claim.open() }
+      guard let make else { preconditionFailure("a stream has neither readings nor a claim") }
       return try make()
+    }
+  }
+
+  /// The right to the one reading of a one-shot stream. Retaining it does not retain the stream.
+  final class Claim: Sendable {
+    private enum State {
+      case unread(@Sendable () throws -> Chunks)
+      case read(by: String)
+      /// An interceptor has called `next` again, and so gave the stream back.
+      case givenBack(by: String)
+      /// The last copy of the body was released.
+      case released
+    }
+
+    private let state: Locked<State>
+    private let length: Int64?
+
+    init(_ make: @escaping @Sendable () throws -> Chunks, length: Int64?) {
+      state = Locked(.unread(make))
+      self.length = length
+    }
+
+    /// The name of the reader, or of the interceptor that gave the stream back.
+    var reader: String? {
+      state.withLock { state in
+        switch state {
+        case .read(let name), .givenBack(let name): name
+        case .unread, .released: nil
+        }
+      }
+    }
+
+    /// Takes the reading.
+    func open() throws -> Chunks {
+      let reader = Self.currentReader
+      if let make = take(.read(by: reader)) { return try make() }
+      try check()
+      throw MessageBody.consumed(by: self.reader ?? reader, wantedBy: reader)
+    }
+
+    /// Throws if an interceptor gave the stream back.
+    func check() throws {
+      guard case .givenBack(let name) = state.withLock({ $0 }) else { return }
+      throw WaylayError(
+        .bodyConsumed,
+        "\(name) called next again, and so gave back the unread body of its earlier response: to keep that response, "
+          + "let \(name) collect the body first, and pass on .data(…).",
+        interceptor: name)
+    }
+
+    /// Discards the stream for an interceptor that calls `next` again.
+    func giveBack(by interceptor: String, on clock: TimerClock) async {
+      await discard(.givenBack(by: interceptor), on: clock)
+    }
+
+    /// Discards the stream for its reader.
+    func discard(on clock: TimerClock) async { await discard(.read(by: Self.currentReader), on: clock) }
+
+    private func discard(_ new: State, on clock: TimerClock) async {
+      guard let make = take(new), let chunks = try? make() else { return }
+      await chunks.discard(length, on: clock)
+    }
+
+    private static var currentReader: String { Lineage.currentReader ?? "a reader outside any chain" }
+
+    /// Ends the stream if nobody has read it.
+    func release() { _ = take(.released) }
+
+    private func take(_ new: State) -> (@Sendable () throws -> Chunks)? {
+      state.withLock { state in
+        guard case .unread(let make) = state else { return nil }
+        state = new
+        return make
+      }
     }
   }
 

@@ -87,8 +87,11 @@ public struct MessageBody: AsyncSequence, Sendable {
   }
 
   /// The name of the interceptor or other code that read a one-shot body, or `nil` while it can still be read.
-  var consumedBy: String? {
-    if case .source(let source) = storage { source.reader } else { nil }
+  var consumedBy: String? { claim?.reader }
+
+  /// The right to read a one-shot body; `nil` for a replayable one.
+  var claim: Claim? {
+    if case .source(let source) = storage { source.claim } else { nil }
   }
 
   /// The trailer fields that came after the body.
@@ -121,24 +124,13 @@ public struct MessageBody: AsyncSequence, Sendable {
     return collected
   }
 
-  /// Discards a body that has no reader: a short body is read to its end, so that its connection can be reused; the
-  /// transfer of any other ends, also if a copy of the body is kept.
+  /// Discards a body that has no reader: a short body is read to its end, so that its connection can be reused, for at
+  /// most a second; the transfer of any other ends, also if a copy of the body is kept.
+  ///
+  /// Call it before you wait for something else, for example for another attempt. A further call of `next` discards the
+  /// response of the one before by itself.
   public func discard() async {
-    guard !isReplayable else { return }
-    let most = 64 * 1024
-    let isShort = length.map { $0 <= most } ?? false
-    // Cancelling the reading task ends the transfer.
-    @Sendable func cancel() { withUnsafeCurrentTask { $0?.cancel() } }
-    let reading = Task {
-      var count = 0
-      for try await chunk in self {
-        try Task.checkCancellation()
-        count += chunk.count
-        if count > most { cancel() }
-      }
-    }
-    if !isShort { reading.cancel() }
-    _ = await withTaskCancellationHandler(operation: { await reading.result }, onCancel: { reading.cancel() })
+    await claim?.discard(on: Lineage.current?.load?.registry.clock ?? .system)
   }
 
   /// The maximum number of bytes to allocate for a body before they arrive.

@@ -56,12 +56,34 @@ public protocol RequestInterceptor: Sendable {
   /// any ``startLoading(_:next:)``.
   func canonicalRequest(for request: URLRequest) -> URLRequest
 
+  /// Whether this interceptor takes part in nested requests: those that interceptors of its registry make inside of a
+  /// load (rule 7 of "How a chain runs"). Default: `false`.
+  ///
+  /// Return `true` only if the interceptor guards or watches, makes no request itself, and waits for nothing that
+  /// another load holds: the load in which the request is nested waits for it.
+  ///
+  /// ```swift
+  /// struct NoPlainHTTP: RequestInterceptor {
+  ///   var takesPartInNestedRequests: Bool { true }
+  ///
+  ///   func startLoading(
+  ///     _ request: InterceptedRequest, next: InterceptorChain.Next
+  ///   ) async throws -> InterceptedResponse {
+  ///     guard request.url.scheme == "https" else { throw URLError(.appTransportSecurityRequiresSecureConnection) }
+  ///     return try await next(request)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// Requests of code that the interceptor itself runs, such as a closure of a stub, do not come back to it.
+  var takesPartInNestedRequests: Bool { get }
+
   /// Loads `request`: answers it, or calls `next` and returns the response, changed or unchanged.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, or do not call it to
-  ///     answer yourself. Do not call it after returning.
+  ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, which gives back the unread
+  ///     body of the response before, or do not call it to answer yourself. Do not call it after returning.
   /// - Returns: The response, as the previous interceptor sees it.
   /// - Throws: A `URLError` reaches the app unchanged. Any other error is wrapped in a `URLError` under
   ///   `NSUnderlyingErrorKey`.
@@ -77,6 +99,9 @@ extension RequestInterceptor {
 
   /// The request itself.
   public func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+  /// `false`: nested requests go past the interceptor.
+  public var takesPartInNestedRequests: Bool { false }
 }
 
 /// An interceptor that has some responses ready at once and gives them inside the loading system's own call. Use it

@@ -59,6 +59,14 @@ extension Transport {
   public func invalidate() {}
 }
 
+/// A transport of this module, which makes no request through a session of the app; what is beneath it, it tags.
+protocol OwnTransport: Transport {}
+
+extension Transport {
+  /// Whether the transport may make requests of its own, which are then told apart from those of interceptors.
+  var isForeign: Bool { !(self is any OwnTransport) }
+}
+
 /// A transport's capabilities beyond a plain exchange.
 public struct TransportCapabilities: OptionSet, Sendable {
   /// The raw bits.
@@ -120,10 +128,5 @@ extension InterceptedRequest {
   mutating func address(to observer: TransportObserver) {
     storage.value.lineage = nil
     storage.value.observer = observer
-  }
-
-  /// Adds the loop guard's tag to the projection, which is made when it is first read.
-  mutating func tag(with lineage: Lineage) {
-    storage.value.lineage = lineage
   }
 }

@@ -13,12 +13,15 @@ extension Load {
 
   /// The name of the interceptor that threw `error`, or ``bodyReading``; `nil` if neither did.
   private func origin(of error: any Error) -> String? {
-    guard let failure = state.withLock({ $0.failure }), type(of: failure.error) == type(of: error),
-      // Errors are values: an equal description means the same error. The description may run the app's code, so it is
-      // evaluated outside of the lock.
-      String(reflecting: failure.error) == String(reflecting: error)
-    else { return nil }
-    return failure.origin
+    state.withLock { $0.failure.flatMap { Self.isSameThrow($0.error, error) ? $0.origin : nil } }
+  }
+
+  /// Whether both are one thrown error, which has passed several interceptors. An error that is thrown anew has a box
+  /// of its own, also if it is equal.
+  private static func isSameThrow(_ one: any Error, _ other: any Error) -> Bool {
+    // `as` keeps the existentials from being opened: their boxes are compared.
+    unsafeBitCast(one as any Error, to: UnsafeRawPointer.self)
+      == unsafeBitCast(other as any Error, to: UnsafeRawPointer.self)
   }
 
   func withoutURL(from interceptor: (any RequestInterceptor)? = nil) -> WaylayError {

@@ -141,7 +141,7 @@ extension Load {
     var answer = answer
     var authentication = Authentication()
     while true {
-      let response: InterceptedResponse
+      var response: InterceptedResponse
       if let given = answer.take() {
         response = given
       } else {
@@ -156,14 +156,23 @@ extension Load {
         hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie")
       }
       note(response, to: hop)
-      guard let next = try await step(after: response, from: hop, &authentication) else { return response }
-      await response.body.discard()
+      if delegate != nil, response.status == .unauthorized || response.status.kind == .redirection {
+        response.body = await response.body.readAhead(on: registry.clock)
+      }
+      // The delegate belongs to the code that made the request, which may be inside of another load.
+      let decided =
+        if let outer = ownership.outer {
+          try await Lineage.$current.withValue(outer) { try await step(after: response, from: hop, &authentication) }
+        } else {
+          try await step(after: response, from: hop, &authentication)
+        }
+      guard let next = decided else { return response }
+      await response.body.claim?.discard(on: registry.clock)
       hop = next
       request = hop.urlRequest
       context.prepare(&request, origin: first.url, registry.redirectPolicy)
       challenge = authentication.authorize(&request)
-      let isReentry = ownership.outer.map(registry.isReentry(from:)) ?? false
-      selection = isReentry ? nil : ownership.snapshot.index.select(request)
+      selection = ownership.select(request)
     }
   }
 
@@ -223,6 +232,7 @@ extension Load {
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
     if selection != nil { request.tag(with: lineage) }
+    if ownership.nesting != nil { request[NestedRequest.self] = true }
     return request
   }
 }
@@ -273,142 +283,5 @@ extension Load {
     }
     if let error { metadata[LogKey.error] = "\(error.redacted)" }
     logger.debug(error == nil ? "load finished" : "load failed", metadata: metadata)
-  }
-}
-
-/// The registries and loop guards that a load is nested in, outermost first.
-///
-/// It propagates as a task-local and, for code outside of that task, in the tag of the requests that interceptors see.
-/// An entry counts as long as its scope: until the last byte, the failure or the cancellation of its load, or the end
-/// of the ``SharedWork`` that outlives it.
-final class Lineage: Sendable {
-  struct Entry: Sendable {
-    /// The number of a registry or of a loop guard.
-    let origin: UInt64
-    /// The text for an error's path.
-    let label: String
-  }
-
-  enum Scope: Sendable {
-    case load(Locked<Load?>)
-    case work(SharedWork)
-    /// The scope of a loop guard outside of any load, as in a unit test: its entry always counts.
-    case unlimited
-  }
-
-  let outer: Lineage?
-  let entry: Entry
-  let scope: Scope
-  /// The number of the load, or of the work around it.
-  let number: UInt64
-  let depth: Int
-  /// The shared work in which the entry was made: for code of that work, the entry counts as long as its load.
-  private let work: SharedWork?
-  /// The number of loads in a sequence, each of which was started by the previous one after its end, and the time of
-  /// the first.
-  private let ended: (count: Int, since: UInt64)
-
-  init(
-    _ entry: Entry, in outer: Lineage?, scope: Scope, _ number: UInt64, of work: SharedWork? = .current,
-    ended: (count: Int, since: UInt64) = (0, 0)
-  ) {
-    (self.outer, self.entry, self.scope, self.number, self.work) = (outer, entry, scope, number, work)
-    self.ended = ended
-    depth = (outer?.depth ?? 0) + 1
-  }
-
-  /// The load whose chain runs here, until it ends.
-  var load: Load? { if case .load(let load) = scope { load.withLock { $0 } } else { nil } }
-
-  var counts: Bool {
-    switch scope {
-    case .load(let load): load.withLock { $0 != nil }
-    case .work(let work): work.isWanted
-    case .unlimited: true
-    }
-  }
-
-  /// The entries that count, if any.
-  var counting: Lineage? {
-    let outer = outer?.counting
-    guard counts else { return outer }
-    return outer === self.outer ? self : Lineage(entry, in: outer, scope: scope, number, of: work, ended: ended)
-  }
-
-  /// The lineage for code that runs in `work`: all entries count until `work` has ended, even if their loads end
-  /// before.
-  func within(_ work: SharedWork?) -> Lineage {
-    guard let work, work !== self.work else { return self }
-    return Lineage(
-      entry, in: outer?.within(work), scope: .work(work), InterceptedRequest.ID.next().number, of: work, ended: ended)
-  }
-
-  /// The entries, outermost first.
-  var entries: [Entry] { (outer?.entries ?? []) + [entry] }
-
-  /// The lineage of the current code.
-  static var inherited: Lineage? { current?.within(SharedWork.current) }
-
-  @TaskLocal static var current: Lineage?
-
-  /// The first URL of the load that a transport sends a request for; read by protocol classes beneath the transport.
-  @TaskLocal static var origin: URL?
-
-  /// The name of the running interceptor, if any.
-  static var currentReader: String? { current?.load?.activeInterceptor }
-
-  /// The maximum nesting depth; a deeper load is a loop.
-  static let maximumDepth = 16
-
-  /// How often the load is nested in that registry or guard.
-  func count(of origin: UInt64) -> Int {
-    (outer?.count(of: origin) ?? 0) + (entry.origin == origin && counts ? 1 : 0)
-  }
-
-  func contains(_ origin: UInt64) -> Bool {
-    entry.origin == origin && counts || outer?.contains(origin) ?? false
-  }
-
-  var path: String { entries.map(\.label).joined(separator: " → ") }
-
-  /// A process-wide unique number for a registry or a loop guard.
-  static func nextOrigin() -> UInt64 { InterceptedRequest.ID.next().number }
-
-  /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if ended loads keep
-  /// starting new ones, more than one per second.
-  static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
-    load.state.withLock { state in if !state.hasEnded { load.scope.withLock { $0 = load } } }
-    let (counting, now) = (outer?.counting, load.registry.clock.now())
-    var ended = outer?.ended ?? (count: 0, since: now)
-    if counting?.depth != outer?.depth { ended.count += 1 }
-    let isLong = ended.count > maximumDepth
-    let isLoop = isLong && now.saturating(subtracting: ended.since) < UInt64(maximumDepth) * 1_000_000_000
-    if isLong { ended = (0, now) }
-    let lineage = Lineage(entry, in: counting, scope: .load(load.scope), load.id.number, ended: ended)
-    guard lineage.depth <= maximumDepth, !isLoop else {
-      throw WaylayError(
-        .loopDetected,
-        "a load entered interception again \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
-          + "own requests use a session that is not intercepted.",
-        url: load.url, requestID: load.id)
-    }
-    return lineage
-  }
-}
-
-/// The lineage of the current code, for work that continues in a task that is not a child of the current one.
-///
-/// Otherwise the loop guard would treat a load of that task as a new one (rule 7).
-package struct LoadOrigin: Sendable {
-  private let lineage: Lineage?
-
-  /// Captures the lineage of the current task.
-  package init() {
-    lineage = Lineage.inherited
-  }
-
-  /// Runs an operation with the captured lineage.
-  package func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
-    try await Lineage.$current.withValue(lineage, operation: operation)
   }
 }

@@ -2,65 +2,51 @@ import Foundation
 
 /// One call of one interceptor, with the state of its `next`.
 ///
-/// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor.
+/// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened`` and
+/// ``lineage`` are set before the interceptor runs.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let interceptors: [any RequestInterceptor]
   private let index: Int
   /// The interceptor's input, if credentials that it adds must be removed (rule 4).
-  private let screened: InterceptedRequest?
+  private var screened: InterceptedRequest?
+  /// The lineage for the rest of the chain, if the interceptor has another one.
+  private var lineage: Lineage?
+  /// The number of calls of `next`, and of those in flight.
   private var calls = 0
+  private var running = 0
+  /// The one-time bodies of the responses so far: of the last one, and of further ones whose calls overlapped.
+  private var unread: MessageBody.Claim?
+  private var overlapped: [MessageBody.Claim] = []
   private var hasReturned = false
   /// The innermost turn when this one began.
   private var outer: Turn?
 
-  private init(_ load: Load, _ interceptors: [any RequestInterceptor], at index: Int, _ screened: InterceptedRequest?) {
+  private init(_ load: Load, _ interceptors: [any RequestInterceptor], at index: Int) {
     self.load = load
     self.interceptors = interceptors
     self.index = index
-    self.screened = screened
   }
 
   var interceptor: any RequestInterceptor { interceptors[index] }
 
-  /// Runs `request` through the interceptors from `index` on, nested, with the transport innermost.
+  /// Runs `request` through the interceptors, nested, with the transport innermost.
   ///
   /// - Parameter hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
-  @inline(__always)
   static func run(
-    _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], from index: Int = 0,
-    hasLeftScope: Bool,
-    of load: Load
+    _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], hasLeftScope: Bool, of load: Load
   ) async throws -> InterceptedResponse {
-    guard index < interceptors.count else { return try await load.send(request) }
-    let turn = Turn(load, interceptors, at: index, hasLeftScope ? request : nil)
-    let interceptor = interceptors[index]
-    turn.begin()
+    let first = interceptors.isEmpty ? nil : Turn(load, interceptors, at: 0)
+    load.state.withLock { begin(first, in: &$0) }
+    let response: InterceptedResponse
     do {
-      let response = try await interceptor.startLoading(request, next: InterceptorChain.Next(turn))
-      turn.end()
-      try load.check(response, to: request, of: interceptor)
-      return response
+      response = try await respond(as: first, to: request, hasLeftScope: hasLeftScope, of: load)
     } catch {
-      turn.end()
-      load.noteFailure(error, in: interceptor)
+      load.state.withLock { _ = end(first, in: &$0) }
       throw error
     }
-  }
-
-  private func begin() {
-    load.state.withLock { state in
-      self.outer = state.innermost
-      state.innermost = self
-    }
-  }
-
-  private func end() {
-    load.state.withLock { state in
-      self.hasReturned = true
-      if state.innermost === self { state.innermost = self.outer }
-      self.outer = nil
-    }
+    if load.state.withLock({ end(first, in: &$0) }) { try response.body.claim?.check() }
+    return response
   }
 
   func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
@@ -70,16 +56,53 @@ final class Turn: @unchecked Sendable {
   }
 
   func proceed(_ request: InterceptedRequest, mayBeLate: Bool = false) async throws -> InterceptedResponse {
-    let (call, hasReturned) = load.state.withLock { _ -> (Int, Bool) in
+    let next = index + 1 < interceptors.count ? Turn(load, interceptors, at: index + 1) : nil
+    let begun = load.state.withLock { state -> Begun? in
+      guard mayBeLate || !self.hasReturned else { return nil }
       self.calls += 1
-      return (self.calls, self.hasReturned)
+      self.running += 1
+      Self.begin(next, in: &state)
+      guard self.running == 1, !mayBeLate else { return Begun(call: self.calls) }
+      return Begun(call: self.calls, unread: self.unread.take(), overlapped: exchange(&self.overlapped, with: []))
     }
-    guard !hasReturned || mayBeLate else {
+    guard let begun else {
       throw WaylayError(
         .nextAfterReturn,
         "\(interceptor.name) called next after its startLoading returned: await every call of next before returning.",
         interceptor: interceptor.name, url: request.url, requestID: request.id)
     }
+    let response: InterceptedResponse
+    do {
+      let request = try prepare(request, call: begun.call)
+      if let unread = begun.unread {
+        for claim in [unread] + begun.overlapped {
+          await claim.giveBack(by: interceptor.name, on: load.registry.clock)
+        }
+      }
+      if let lineage {
+        response = try await Lineage.$current.withValue(lineage) {
+          try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
+        }
+      } else {
+        response = try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
+      }
+    } catch {
+      end(next)
+      throw error
+    }
+    if end(next, mayBeLate ? nil : response.body.claim) { try response.body.claim?.check() }
+    return response
+  }
+
+  /// A call of `next`, with the responses that it gives back.
+  private struct Begun {
+    let call: Int
+    var unread: MessageBody.Claim?
+    var overlapped: [MessageBody.Claim] = []
+  }
+
+  /// Checks a request that the interceptor passes on, and counts the attempt.
+  private func prepare(_ request: InterceptedRequest, call: Int) throws -> InterceptedRequest {
     try Task.checkCancellation()
     var request = request
     if call > 1 {
@@ -92,7 +115,68 @@ final class Turn: @unchecked Sendable {
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
-    return try await Turn.run(request, through: interceptors, from: index + 1, hasLeftScope: screened != nil, of: load)
+    return request
+  }
+
+  /// Ends a call of `next`. Returns whether the next interceptor has called its own `next` more than once.
+  @discardableResult
+  private func end(_ next: Turn?, _ claim: MessageBody.Claim? = nil) -> Bool {
+    load.state.withLock { state in
+      self.running -= 1
+      if let claim {
+        if self.unread == nil { self.unread = claim } else { self.overlapped.append(claim) }
+      }
+      return Self.end(next, in: &state)
+    }
+  }
+
+  // MARK: Without a turn, a transfer: the end of the chain
+
+  private static func begin(_ turn: Turn?, in state: inout Load.State) {
+    guard let turn else { return state.transfers += 1 }
+    turn.outer = state.innermost
+    state.innermost = turn
+  }
+
+  /// Returns whether the interceptor has called `next` more than once.
+  private static func end(_ turn: Turn?, in state: inout Load.State) -> Bool {
+    guard let turn else {
+      state.transfers -= 1
+      return false
+    }
+    turn.hasReturned = true
+    if state.innermost === turn { state.innermost = turn.outer }
+    (turn.outer, turn.unread, turn.overlapped) = (nil, nil, [])
+    return turn.calls > 1
+  }
+
+  @inline(__always)
+  private static func respond(
+    as turn: Turn?, to request: InterceptedRequest, hasLeftScope: Bool, of load: Load
+  ) async throws -> InterceptedResponse {
+    guard let turn else { return try await load.send(request) }
+    return try await turn.response(to: request, hasLeftScope: hasLeftScope)
+  }
+
+  private func response(to request: InterceptedRequest, hasLeftScope: Bool) async throws -> InterceptedResponse {
+    if hasLeftScope { screened = request }
+    let interceptor = interceptor
+    do {
+      let response: InterceptedResponse
+      if interceptor.takesPartInNestedRequests, let current = Lineage.current {
+        lineage = current
+        response = try await Lineage.$current.withValue(current.sent(by: .participant(interceptor))) {
+          try await interceptor.startLoading(request, next: InterceptorChain.Next(self))
+        }
+      } else {
+        response = try await interceptor.startLoading(request, next: InterceptorChain.Next(self))
+      }
+      try load.check(response, to: request, of: interceptor)
+      return response
+    } catch {
+      load.noteFailure(error, in: interceptor)
+      throw error
+    }
   }
 }
 
@@ -132,7 +216,7 @@ extension InterceptorChain.Next {
     case .closure(let load): return try await load(request)
     case .turn(let turn):
       var request = request
-      if let lineage = Lineage.inherited { request.tag(with: lineage) }
+      if let lineage = Lineage.inherited { request.tag(with: lineage.sent(by: .interceptor)) }
       return try await turn.proceed(request, mayBeLate: true)
     }
   }
@@ -210,8 +294,6 @@ extension Load {
     request.address(
       to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
     )
-    state.withLock { $0.transfers += 1 }
-    defer { state.withLock { $0.transfers -= 1 } }
     let transport = try installation.transport(for: request.url, transports)
     if installation.givenTransport != nil, registry.security.demands(for: request.url) != nil {
       throw TransportSecurity.incapable("a transport that was given to the registry", of: request)
@@ -219,7 +301,12 @@ extension Load {
     if let route = request.route { try check(route, of: request, fits: transport) }
     var response: InterceptedResponse
     do {
-      response = try await transport.load(request)
+      response =
+        if installation.hasForeignTransport {
+          try await Lineage.sending(as: .transport) { [request] in try await transport.load(request) }
+        } else {
+          try await transport.load(request)
+        }
     } catch var error as TransportError {
       (error.url, error.requestID) = (error.url ?? url.withoutUserInfo, id)
       throw error

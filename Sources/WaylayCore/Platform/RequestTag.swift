@@ -15,7 +15,7 @@ enum RequestTag {
 
   /// The tag of a lineage as text; `original` is what the tag displaces.
   static func text(for lineage: Lineage, original: String? = nil) -> String {
-    let name = "\(lineage.number).\(lineage.depth).\(lineage.entry.origin)"
+    let name = lineage.tagName
     named.withLock { named in
       if named.lineages.count >= named.limit {
         named.lineages = named.lineages.filter { $0.value.counting != nil }

@@ -63,6 +63,12 @@ final class ChainIndex: Sendable {
       self.interceptors = interceptors
       inline = InlineInterceptors(interceptors)
     }
+
+    /// The part of the selection that gets a nested request (rule 7); `nil` if it is empty.
+    func including(_ nesting: Lineage.Nesting) -> Selection? {
+      let participants = interceptors.filter(nesting.includes)
+      return participants.isEmpty ? nil : Selection(chain, interceptors: participants)
+    }
   }
 
   /// The interceptors of the chain that would own a WebSocket task's handshake if it were an `http` request: no chain
@@ -79,13 +85,21 @@ final class ChainIndex: Sendable {
   }
 
   /// The first chain that accepts the request: its scope covers it, and `canInit` of one of its interceptors is true
-  /// (rule 1).
-  func select(_ request: URLRequest) -> Selection? {
-    request.url.flatMap { select(request, InterceptorChain.Scope.Target($0)) }
+  /// (rule 1). Of a nested request, the part that takes part in it (rule 7).
+  func select(_ request: URLRequest, nesting: Lineage.Nesting? = nil) -> Selection? {
+    request.url.flatMap { select(request, InterceptorChain.Scope.Target($0), nesting) }
   }
 
   /// The same for a request with a parsed URL.
-  func select(_ request: URLRequest, _ target: InterceptorChain.Scope.Target) -> Selection? {
+  func select(
+    _ request: URLRequest, _ target: InterceptorChain.Scope.Target, _ nesting: Lineage.Nesting?
+  ) -> Selection? {
+    if case .transport = nesting { return nil }
+    let owner = owner(of: request, target)
+    return if let nesting { owner?.including(nesting) } else { owner }
+  }
+
+  private func owner(of request: URLRequest, _ target: InterceptorChain.Scope.Target) -> Selection? {
     guard !target.isWebSocket else { return nil }
     var target = target
     let named = byHost.isEmpty ? [] : byHost[target.host] ?? []

@@ -19,6 +19,8 @@ final class Installation: Sendable {
   let isOurs: (@Sendable (URLRequest) -> Bool)?
   /// The transport that the app or a client provides; `nil` for the default one.
   let givenTransport: (any Transport)?
+  /// Whether the given transport is not one of this module, so that it may make requests of its own.
+  let hasForeignTransport: Bool
 
   /// The state without the registry, because the registry may retain it.
   struct Core: Sendable {
@@ -37,7 +39,7 @@ final class Installation: Sendable {
     self.registry = registry
     self.core = core
     isOurs = nil
-    givenTransport = registry.transport
+    (givenTransport, hasForeignTransport) = (registry.transport, registry.hasForeignTransport)
   }
 
   /// - Parameters:
@@ -54,6 +56,7 @@ final class Installation: Sendable {
     core = Core(transports: Transports(configuration), followsSessions: followsSessions)
     self.isOurs = isOurs
     givenTransport = transport ?? registry.transport
+    hasForeignTransport = transport?.isForeign ?? registry.hasForeignTransport
   }
 
   /// The context of a load whose session is unknown.
@@ -235,8 +238,10 @@ extension Installation {
     let outer: Lineage?
     /// The first URL of the load of another registry, if that registry's transport made the request.
     let origin: URL?
-    /// The chain that owns the request; `nil` for a request from inside this registry's own chain, or if no chain
-    /// accepts it.
+    /// Whether the request is nested in another load of the registry. Each hop of its load is then nested like the
+    /// first.
+    let nesting: Lineage.Nesting?
+    /// The chain that owns the request, and the interceptors that get it; `nil` if there are none.
     let selection: ChainIndex.Selection?
     /// Whether the request's `Cookie` comes from the storage, and must be recomputed for another hop.
     let hasStoredCookies: Bool
@@ -270,11 +275,15 @@ extension Installation {
       // Keep entries that no longer count, because a sequence of ended loads may be a loop.
       let current = current?.within(SharedWork.current)
       outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current
-      let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false
+      let nesting = installation.registry.nesting(from: outer)
+      self.nesting = nesting
       let target = request.url.map(InterceptorChain.Scope.Target.init)
       isWebSocket = target?.isWebSocket ?? false
-      selection = if let target, !isReentry { snapshot.index.select(request, target) } else { nil }
-      isAccepted = isReentry || selection != nil
+      selection = if let target { snapshot.index.select(request, target, nesting) } else { nil }
+      isAccepted = nesting != nil || selection != nil
     }
+
+    /// The selection for a later hop.
+    func select(_ request: URLRequest) -> ChainIndex.Selection? { snapshot.index.select(request, nesting: nesting) }
   }
 }

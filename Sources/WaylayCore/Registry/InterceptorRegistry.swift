@@ -49,6 +49,7 @@ public final class InterceptorRegistry: Sendable {
   }
 
   let transport: (any Transport)?
+  let hasForeignTransport: Bool
   let configuration: Locked<URLSessionConfiguration>
   let logger: Logger?
   let redirectPolicy: RedirectPolicy
@@ -94,6 +95,7 @@ public final class InterceptorRegistry: Sendable {
     self.clock = clock
     watch = LoadWatch(clock: clock)
     self.transport = transport
+    hasForeignTransport = transport?.isForeign ?? false
     self.configuration = Locked(configuration.copied)
     self.logger = logger ?? FallbackLogger.current
     redirectPolicy = redirects
@@ -168,15 +170,16 @@ public final class InterceptorRegistry: Sendable {
     hub.subscribe(bufferingNewest: limit)
   }
 
-  /// Whether a load with the lineage `outer` comes from inside this registry's own chain: then it goes to the bare
-  /// transport (rule 7).
-  func isReentry(from outer: Lineage) -> Bool {
-    guard outer.contains(lineageEntry.origin) else { return false }
-    return !settings.withLock { $0.coversItself }
+  /// Whether a request of code with the lineage `outer` is nested in a load of this registry, and how (rule 7).
+  func nesting(from outer: Lineage?) -> Lineage.Nesting? {
+    guard let nesting = outer?.nesting(in: lineageEntry.origin), !settings.withLock({ $0.coversItself }) else {
+      return nil
+    }
+    return nesting
   }
 
-  /// Lets the chains accept requests of their own interceptors too, up to the maximum nesting depth: for a registry
-  /// that must let no request reach the network.
+  /// Runs requests of the registry's own interceptors through the whole chains, too, up to the maximum nesting depth:
+  /// for a registry that must let no request reach the network.
   package func coverOwnRequests() { settings.withLock { $0.coversItself = true } }
 
   /// Invalidates the registry: its loads in progress fail, and its protocol classes fail all later loads instead of

@@ -12,7 +12,7 @@ import HTTPTypes
 /// not reach the server, so a large body is buffered; IPv6 literals and private certificate authorities do not work;
 /// and a streamed request body is first written to a temporary file, because the loading system reads it on the one
 /// queue that all sessions share.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: OwnTransport {
   private struct State {
     var session: URLSession?
     var isInvalidated = false
@@ -94,13 +94,15 @@ public final class URLSessionTransport: Transport {
     // timeout.
     if request.observer?.watchesTimeout == true, !waitsForConnectivity { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use an intercepted session: the tag identifies the load there.
-    if hasForeignClasses, let outer = request.observer?.lineage?.within(SharedWork.current).counting {
-      RequestTag.tag(&urlRequest, with: outer)
-    }
+    let beneath = hasForeignClasses ? request.observer?.lineage?.within(SharedWork.current).sent(by: .transport) : nil
+    if let tag = beneath?.counting { RequestTag.tag(&urlRequest, with: tag) }
     let exchange = SessionExchange(request, upload: upload, limits: limits, demands: demands)
     return try await withTaskCancellationHandler { [urlRequest] in
-      try await Lineage.$origin.withValue(hasForeignClasses ? request.observer?.load.origin : nil) {
-        try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
+      guard hasForeignClasses else { return try await exchange.head { try self.makeTask(urlRequest, for: exchange) } }
+      return try await Lineage.$current.withValue(beneath) {
+        try await Lineage.$origin.withValue(request.observer?.load.origin) {
+          try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
+        }
       }
     } onCancel: {
       exchange.cancel()

@@ -1,6 +1,9 @@
 import Foundation
 
 extension Inspector {
+  /// `true`: requests of other interceptors are recorded, too.
+  public var takesPartInNestedRequests: Bool { true }
+
   /// Records a load and its outcome.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next

@@ -3,6 +3,9 @@ import WaylayHAR
 import WaylayRecording
 
 extension Cassette {
+  /// `true`: requests of other interceptors are played or recorded, too.
+  public var takesPartInNestedRequests: Bool { true }
+
   /// Plays the entry that matches a request, or records the exchange.
   ///
   /// - Throws: A `URLError` with a ``MockError`` beneath it if no entry matches the request; the recorded error of a

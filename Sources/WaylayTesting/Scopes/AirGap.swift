@@ -66,6 +66,7 @@ final class AirGap: Sendable {
   /// The last interceptor of an air-gapped mock's chain: it refuses requests that stubs pass through.
   struct Refusal: RequestInterceptor {
     var gap: AirGap?
+    var takesPartInNestedRequests: Bool { true }
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       gap?.note("\(MockRequest(request))", of: "a mock that lets it pass")

@@ -100,6 +100,8 @@ extension MockScope {
 
   /// Fails every load.
   private struct OutsideScope: InlineResponding, GuardingInterceptor {
+    var takesPartInNestedRequests: Bool { true }
+
     func validate(webSocket request: URLRequest) throws {
       throw WaylayError(
         .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)

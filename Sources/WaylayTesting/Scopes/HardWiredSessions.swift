@@ -110,6 +110,7 @@ private struct UnattributedRequests: InlineResponding, GuardingInterceptor {
   let mock: MockInterceptor
 
   var name: String { mock.name }
+  var takesPartInNestedRequests: Bool { true }
 
   func validate(webSocket request: URLRequest) throws { try mock.validate(webSocket: request) }
 
@@ -185,6 +186,8 @@ private enum LateRequests {
   }
 
   private struct Refusal: InlineResponding {
+    var takesPartInNestedRequests: Bool { true }
+
     func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
       throw URLError.outsideMockScope(message(request.url), name, request)
     }

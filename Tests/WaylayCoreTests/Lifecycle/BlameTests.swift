@@ -46,6 +46,48 @@ struct BlameTests {
     #expect(error.code == .unknown && error.localizedDescription.hasPrefix("Thrower threw POSIXError"))
   }
 
+  private struct Plain: Error {}
+
+  @Test("an interceptor that catches an error and throws an equal one of its own is named", arguments: [true, false])
+  func equalError(isCaught: Bool) async throws {
+    let registry = InterceptorRegistry {
+      Link(name: "Survivor") { request, next in
+        do { return try await next(request) } catch { throw isCaught ? Plain() : error }
+      }
+      Link(name: "Between") { try await $1($0) }
+      Link(name: "Thrower") { _, _ in throw Plain() }
+    }
+    let thrown = await failure { try await registry.load(URLRequest(url: .example)) }
+    let error = try #require(thrown as? URLError)
+    #expect(error.localizedDescription.hasPrefix(isCaught ? "Survivor threw Plain" : "Thrower threw Plain"))
+  }
+
+  /// An error whose description is the app's code.
+  private struct Described: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
+    let count: Locked<Int>
+
+    private var said: String {
+      count.withLock { $0 += 1 }
+      return "said"
+    }
+
+    var description: String { said }
+    var debugDescription: String { said }
+    var errorDescription: String? { said }
+  }
+
+  @Test("the description of an error is asked for once at most, whatever the number of interceptors")
+  func describedOnce() async throws {
+    let count = Locked(0)
+    let registry = InterceptorRegistry {
+      for _ in 1...20 { Link { try await $1($0) } }
+      Link(name: "Thrower") { _, _ in throw Described(count: count) }
+    }
+    let thrown = await failure { try await registry.load(URLRequest(url: .example)) }
+    #expect(thrown is URLError)
+    #expect(count.withLock { $0 } <= 1)
+  }
+
   @Test(
     "a Content-Length of an interceptor's response that is not its body's is an error, by session and by registry",
     arguments: [true, false])

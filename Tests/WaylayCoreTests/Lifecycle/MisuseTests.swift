@@ -50,8 +50,9 @@ struct MisuseTests {
         Intercept("Outer") { request, next in
           do {
             return try await next(request)
-          } catch let error as Refusal {
-            throw replaced ? Refusal(reason: "both have failed") : error
+          } catch  where error is Refusal {
+            if replaced { throw Refusal(reason: "both have failed") }
+            throw error
           }
         }
         Intercept("Inner") { _, _ in throw Refusal(reason: "no") }

@@ -53,10 +53,10 @@
     private func ask<Reply: Sendable>(
       _ question: @escaping @Sendable (URLSession, @escaping @Sendable (Reply) -> Void) -> Void
     ) async throws -> Reply {
-      let promise = Promise<Reply>()
+      let (promise, lineage) = (Promise<Reply>(), Lineage.current)
       return try await promise.valueUnlessCancelled {
         session.delegateQueue.addOperation { [session] in
-          question(session) { promise.settle(.success($0)) }
+          Lineage.$current.withValue(lineage) { question(session) { promise.settle(.success($0)) } }
         }
       }
     }

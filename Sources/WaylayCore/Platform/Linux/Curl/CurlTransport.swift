@@ -25,7 +25,7 @@
   /// found, ``isAvailable`` is `false`, and a registry uses ``URLSessionTransport``; it also does so for sessions with
   /// other protocol classes, which libcurl does not support. Not available on Apple platforms. No option disables
   /// certificate verification.
-  public final class CurlTransport: Transport {
+  public final class CurlTransport: OwnTransport {
     /// The options of a transport.
     public struct Options: Sendable {
       /// Certificate authorities to trust in addition to the system's, each as PEM text, such as a company's own or a

@@ -1,0 +1,280 @@
+import Foundation
+
+// The loop guard (rule 7): which loads the current code, or a request, is inside of. It travels in three channels, a
+// section each: the task-local value of the current code, the tag of a request, and work that loads share.
+
+/// The registries and loop guards that a load is nested in, outermost first.
+///
+/// An entry counts as long as its scope: until the last byte, the failure or the cancellation of its load, or the end
+/// of the ``SharedWork`` that outlives it.
+final class Lineage: Sendable {
+  struct Entry: Sendable {
+    /// The number of a registry or of a loop guard.
+    let origin: UInt64
+    /// The text for an error's path.
+    let label: String
+  }
+
+  enum Scope: Sendable {
+    case load(Locked<Load?>)
+    case work(SharedWork)
+    /// The scope of a loop guard outside of any load, as in a unit test: its entry always counts.
+    case unlimited
+  }
+
+  /// Whose code runs inside of the entry.
+  enum Sender: Sendable {
+    /// An interceptor, or what it runs.
+    case interceptor
+    /// An interceptor that takes part in nested requests, and therefore must not get its own.
+    case participant(any RequestInterceptor)
+    /// The transport, or a foreign protocol class beneath it.
+    case transport
+    /// The app, whose requests are not nested.
+    case app
+  }
+
+  let outer: Lineage?
+  let entry: Entry
+  let scope: Scope
+  /// The number of the load, or of the work around it.
+  let number: UInt64
+  let depth: Int
+  let sender: Sender
+  /// The shared work in which the entry was made: for code of that work, the entry counts as long as its load.
+  private let work: SharedWork?
+  /// The number of loads in a sequence, each of which was started by the previous one after its end, and the time of
+  /// the first.
+  private let ended: (count: Int, since: UInt64)
+
+  init(
+    _ entry: Entry, in outer: Lineage?, scope: Scope, _ number: UInt64, sender: Sender = .interceptor,
+    of work: SharedWork? = .current, ended: (count: Int, since: UInt64) = (0, 0)
+  ) {
+    (self.outer, self.entry, self.scope, self.number, self.work) = (outer, entry, scope, number, work)
+    (self.sender, self.ended) = (sender, ended)
+    depth = (outer?.depth ?? 0) + 1
+  }
+
+  /// A copy with changes.
+  private func with(
+    _ outer: Lineage?, scope: Scope? = nil, _ number: UInt64? = nil, sender: Sender? = nil, of work: SharedWork?
+  ) -> Lineage {
+    Lineage(
+      entry, in: outer, scope: scope ?? self.scope, number ?? self.number, sender: sender ?? self.sender, of: work,
+      ended: ended)
+  }
+
+  /// The lineage of code that `sender` runs.
+  func sent(by sender: Sender) -> Lineage { with(outer, sender: sender, of: work) }
+
+  /// The load whose chain runs here, until it ends.
+  var load: Load? { if case .load(let load) = scope { load.withLock { $0 } } else { nil } }
+
+  private var counts: Bool {
+    switch scope {
+    case .load(let load): load.withLock { $0 != nil }
+    case .work(let work): work.isWanted
+    case .unlimited: true
+    }
+  }
+
+  /// The entries that count, if any.
+  var counting: Lineage? {
+    let outer = outer?.counting
+    guard counts else { return outer }
+    return outer === self.outer ? self : with(outer, of: work)
+  }
+
+  /// The entries, outermost first.
+  var entries: [Entry] { (outer?.entries ?? []) + [entry] }
+
+  var path: String { entries.map(\.label).joined(separator: " → ") }
+
+  /// A process-wide unique number for a registry or a loop guard.
+  static func nextOrigin() -> UInt64 { InterceptedRequest.ID.next().number }
+}
+
+// MARK: Questions about a request
+
+extension Lineage {
+  /// What a request is to a registry inside of whose loads it was made.
+  enum Nesting: Sendable {
+    /// A request of an interceptor: those interceptors get it that take part in nested requests.
+    case interceptor(Lineage)
+    /// A request of the transport or beneath it: no interceptor gets it.
+    case transport
+
+    /// Whether an interceptor of the owning chain gets the request.
+    func includes(_ interceptor: any RequestInterceptor) -> Bool {
+      guard case .interceptor(let lineage) = self else { return false }
+      return interceptor.takesPartInNestedRequests && !lineage.isSent(by: interceptor)
+    }
+  }
+
+  /// Whether the request is made inside of a load of this registry, and by whom; `nil` if it is not.
+  func nesting(in registry: UInt64) -> Nesting? {
+    var level: Lineage? = self
+    var isSentByTransport = false
+    while let current = level {
+      if case .app = current.sender { return nil }
+      if current.counts {
+        if case .transport = current.sender { isSentByTransport = true }
+        if current.entry.origin == registry { return isSentByTransport ? .transport : .interceptor(self) }
+      }
+      level = current.outer
+    }
+    return nil
+  }
+
+  /// Whether the request comes from code that the interceptor runs.
+  private func isSent(by interceptor: any RequestInterceptor) -> Bool {
+    switch sender {
+    case .app: return false
+    case .participant(let sender) where counts && sender.isSame(as: interceptor): return true
+    default: return outer?.isSent(by: interceptor) ?? false
+    }
+  }
+
+  /// How often the load is nested in that loop guard.
+  func count(of origin: UInt64) -> Int {
+    if case .app = sender { return 0 }
+    return (outer?.count(of: origin) ?? 0) + (entry.origin == origin && counts ? 1 : 0)
+  }
+
+  /// The maximum nesting depth; a deeper load is a loop.
+  static let maximumDepth = 16
+
+  /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if ended loads keep
+  /// starting new ones, more than one per second.
+  static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
+    load.state.withLock { state in if !state.hasEnded { load.scope.withLock { $0 = load } } }
+    let (counting, now) = (outer?.counting, load.registry.clock.now())
+    var ended = outer?.ended ?? (count: 0, since: now)
+    if counting?.depth != outer?.depth { ended.count += 1 }
+    let isLong = ended.count > maximumDepth
+    let isLoop = isLong && now.saturating(subtracting: ended.since) < UInt64(maximumDepth) * 1_000_000_000
+    if isLong { ended = (0, now) }
+    let lineage = Lineage(entry, in: counting, scope: .load(load.scope), load.id.number, ended: ended)
+    guard lineage.depth <= maximumDepth, !isLoop else {
+      throw WaylayError(
+        .loopDetected,
+        "a load entered interception again \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
+          + "own requests use a session that is not intercepted.",
+        url: load.url, requestID: load.id)
+    }
+    return lineage
+  }
+}
+
+extension RequestInterceptor {
+  /// Whether both are one object, or values of one type.
+  fileprivate func isSame(as other: any RequestInterceptor) -> Bool {
+    guard type(of: self) == type(of: other) else { return false }
+    return type(of: self) is AnyClass ? self as AnyObject === other as AnyObject : true
+  }
+}
+
+// MARK: Channel 1: the task-local value of the current code
+
+extension Lineage {
+  @TaskLocal static var current: Lineage?
+
+  /// The lineage of the current code.
+  static var inherited: Lineage? { current?.within(SharedWork.current) }
+
+  /// The first URL of the load that a transport sends a request for; read by protocol classes beneath the transport.
+  @TaskLocal static var origin: URL?
+
+  /// The name of the running interceptor, if any.
+  static var currentReader: String? { current?.load?.activeInterceptor }
+
+  /// Runs code that may make requests as `sender`.
+  static func sending<Value>(as sender: Sender, _ operation: () async throws -> Value) async rethrows -> Value {
+    guard let current else { return try await operation() }
+    return try await $current.withValue(current.sent(by: sender), operation: operation)
+  }
+}
+
+/// The lineage of the current code, for work that continues in a task that is not a child of the current one.
+///
+/// Otherwise the loop guard would treat a load of that task as a new one (rule 7).
+package struct LoadOrigin: Sendable {
+  private let lineage: Lineage?
+
+  /// Captures the lineage of the current task.
+  package init() {
+    lineage = Lineage.inherited
+  }
+
+  /// Runs an operation with the captured lineage.
+  package func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
+    try await Lineage.$current.withValue(lineage, operation: operation)
+  }
+}
+
+extension InterceptorRegistry {
+  /// Runs work of the app that an interceptor starts, but that is not a part of its load: the requests that it makes
+  /// run through the whole chains, like any other request of the app.
+  ///
+  /// ```swift
+  /// let response = try await next(request)
+  /// Task {
+  ///   await InterceptorRegistry.withoutEnclosingLoad { await account.synchronize() }
+  /// }
+  /// return response
+  /// ```
+  ///
+  /// Without it, a request of such a task is a nested one (rule 7) for as long as the load goes on, and a request of
+  /// the app from then on: which of the two depends on chance.
+  ///
+  /// Do not wait for the operation in `startLoading`, unless its requests are for other interceptors: the interceptor
+  /// would get them, and could wait for itself. A chain that enters itself again and again fails with
+  /// `WaylayError.loopDetected`.
+  ///
+  /// - Parameter operation: The work, of which nothing is recognized as nested, on any registry. It includes tasks that
+  ///   inherit task-local values.
+  public static func withoutEnclosingLoad<Value>(
+    _ operation: () async throws -> Value
+  ) async rethrows -> Value {
+    try await Lineage.sending(as: .app, operation)
+  }
+}
+
+// MARK: Channel 2: the tag of a request
+
+extension Lineage {
+  /// The name of the lineage in a ``RequestTag``, unique in the process: requests are tagged for interceptors and for
+  /// what is beneath a transport.
+  var tagName: String {
+    let name = "\(number).\(depth).\(entry.origin)"
+    return if case .transport = sender { name + ".transport" } else { name }
+  }
+}
+
+extension InterceptedRequest {
+  /// Adds the loop guard's tag to the projection, which is made when it is first read.
+  mutating func tag(with lineage: Lineage) {
+    storage.value.lineage = lineage
+  }
+}
+
+extension InterceptedRequest {
+  /// Whether an interceptor makes the request inside of another load of its registry.
+  package var isNested: Bool { self[NestedRequest.self] }
+}
+
+enum NestedRequest: InterceptedRequest.Key {
+  static let defaultValue = false
+}
+
+// MARK: Channel 3: work that loads share
+
+extension Lineage {
+  /// The lineage for code that runs in `work`: all entries count until `work` has ended, even if their loads end
+  /// before.
+  func within(_ work: SharedWork?) -> Lineage {
+    guard let work, work !== self.work else { return self }
+    return with(outer?.within(work), scope: .work(work), InterceptedRequest.ID.next().number, of: work)
+  }
+}

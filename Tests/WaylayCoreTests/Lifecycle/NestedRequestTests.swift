@@ -1,0 +1,413 @@
+import Foundation
+import TestOrigin
+import TestSupport
+import Testing
+import WaylayCore
+
+@Suite("Requests that interceptors make", .timeLimit(.minutes(5)))
+struct NestedRequestTests {
+  /// How an interceptor makes a request.
+  enum Way: CaseIterable, Sendable {
+    case direct, session
+
+    func text(_ request: URLRequest, _ registry: InterceptorRegistry, _ session: URLSession) async throws -> String {
+      let data =
+        self == .direct ? try await registry.data(for: request).0 : try await session.data(for: request).0
+      return String(decoding: data, as: UTF8.self)
+    }
+  }
+
+  /// A registry whose chain can make requests of its own.
+  final class Bench: Sendable {
+    let log = Log<String>()
+    private let made = Locked<(registry: InterceptorRegistry, session: URLSession)?>(nil)
+
+    var registry: InterceptorRegistry { made.withLock { $0! }.registry }
+    var session: URLSession { made.withLock { $0! }.session }
+
+    init(transport: (any Transport)? = nil, @InterceptorBuilder _ interceptors: (Bench) -> [any RequestInterceptor]) {
+      let transport = transport ?? Script { InterceptedResponse(to: $0, body: .text("network"), source: .network) }
+      let registry = InterceptorRegistry(transport: transport) { interceptors(self) }
+      made.withLock { $0 = (registry, URLSession.intercepted(by: registry)) }
+    }
+
+    deinit { registry.invalidate() }
+
+    /// An interceptor that logs, and by default does not take part in nested requests.
+    func watch(_ name: String, takesPart: Bool = false) -> any RequestInterceptor {
+      Participant(takesPartInNestedRequests: takesPart) { [log] request, next in
+        log.add("\(name) \(request.url.path)")
+        return try await next(request)
+      }
+    }
+
+    func text(_ path: String, _ way: Way = .direct) async throws -> String {
+      try await way.text(Self.request(path), registry, session)
+    }
+
+    static func request(_ path: String) -> URLRequest {
+      URLRequest(url: URL(string: "http://api.example.com\(path)")!)
+    }
+  }
+
+  struct Participant: RequestInterceptor {
+    var takesPartInNestedRequests = true
+    let load: @Sendable (InterceptedRequest, InterceptorChain.Next) async throws -> InterceptedResponse
+
+    func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse { try await load(request, next) }
+  }
+
+  /// A transport from a closure.
+  struct Script: Transport {
+    let capabilities: TransportCapabilities = []
+    let answer: @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse { try await answer(request) }
+  }
+
+  @Test(
+    "run through the interceptors that take part in nested requests, wherever they are in the chain",
+    arguments: Way.allCases)
+  func participants(way: Way) async throws {
+    let bench = Bench { bench in
+      bench.watch("first", takesPart: true)
+      bench.watch("second")
+      Link { [weak bench] request, next in
+        if request.url.path == "/api", let bench { _ = try await bench.text("/token", way) }
+        return try await next(request)
+      }
+      bench.watch("fourth", takesPart: true)
+      bench.watch("fifth")
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(
+      bench.log.all == ["first /api", "second /api", "first /token", "fourth /token", "fourth /api", "fifth /api"])
+  }
+
+  @Test("are answered by an interceptor that takes part, on each hop", arguments: Way.allCases)
+  func hops(way: Way) async throws {
+    let bench = Bench { bench in
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        return InterceptedResponse(to: request, body: .text(try await bench.text("/token", way)))
+      }
+      bench.watch("outside")
+      Participant { request, next in
+        switch request.url.path {
+        case "/token": InterceptedResponse(to: request, status: .found, fields: [.location: "/there"])
+        case "/there": InterceptedResponse(to: request, body: .text("answered"))
+        default: try await next(request)
+        }
+      }
+    }
+    #expect(try await bench.text("/api") == "answered")
+    #expect(bench.log.all.isEmpty)
+  }
+
+  @Test("stay nested on each hop, though the load around them has ended")
+  func outlived() async throws {
+    let (isOver, hasBegun, hasEnded) = (Event(), Event(), Promise<String>())
+    let bench = Bench(
+      transport: Script { request in
+        guard request.url.path == "/token" else { return InterceptedResponse(to: request, source: .network) }
+        hasBegun.happen()
+        await isOver.wait()
+        return InterceptedResponse(to: request, status: .found, fields: [.location: "/there"], source: .network)
+      }
+    ) { bench in
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        Task {
+          do { hasEnded.settle(.success(try await bench.text("/token"))) } catch { hasEnded.settle(.failure(error)) }
+        }
+        await hasBegun.wait()
+        return InterceptedResponse(to: request)
+      }
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+    }
+    _ = try await bench.text("/api")
+    isOver.happen()
+    #expect(try await hasEnded.value() == "")
+    #expect(bench.log.all == ["inside /token", "inside /there"])
+  }
+
+  @Test("do not come back to the interceptor that makes them, nor to another of its type", arguments: Way.allCases)
+  func own(way: Way) async throws {
+    let bench = Bench { bench in
+      Participant { [weak bench] request, next in
+        bench?.log.add("maker \(request.url.path)")
+        if request.url.path == "/api", let bench { _ = try await bench.text("/token", way) }
+        return try await next(request)
+      }
+      Watcher(log: bench.log)
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(bench.log.all == ["maker /api", "watcher /token", "watcher /api"])
+  }
+
+  private final class Watcher: RequestInterceptor {
+    let log: Log<String>
+    var takesPartInNestedRequests: Bool { true }
+
+    init(log: Log<String>) { self.log = log }
+
+    func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse {
+      log.add("watcher \(request.url.path)")
+      return try await next(request)
+    }
+  }
+
+  @Test("come to the participants around the interceptor that makes them, whatever runs in between")
+  func around() async throws {
+    let bench = Bench { bench in
+      Watcher(log: bench.log)
+      Participant { try await $1($0) }
+      Link { [weak bench] request, next in
+        if request.url.path == "/api", let bench {
+          // Two at once, and one with a response open.
+          async let one = bench.text("/1")
+          let response = try await next(request)
+          _ = try await (one, bench.text("/2"))
+          return response
+        }
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(Set(bench.log.all) == ["watcher /api", "watcher /1", "watcher /2"])
+  }
+
+  @Test("in a detached task are nested if they derive from the request of the load, and else are the app's")
+  func detached() async throws {
+    let bench = Bench { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        var derived = request.urlRequest
+        derived.url = Bench.request("/derived").url
+        let texts = try await Task.detached { [derived] in
+          [try await bench.text("/own"), try await Way.session.text(derived, bench.registry, bench.session)]
+        }.value
+        return InterceptedResponse(to: request, body: .text(texts.joined(separator: " ")))
+      }
+    }
+    #expect(try await bench.text("/api") == "network network")
+    #expect(bench.log.all == ["outside /api", "inside /api", "outside /own", "inside /own", "inside /derived"])
+  }
+
+  @Test(
+    "are the app's own within withoutEnclosingLoad, and nested again in the loads that these begin",
+    arguments: Way.allCases)
+  func appsOwn(way: Way) async throws {
+    let bench = Bench { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard let bench else { return try await next(request) }
+        switch request.url.path {
+        case "/api":
+          try await InterceptorRegistry.withoutEnclosingLoad {
+            _ = try await bench.text("/own", way)
+            _ = try await Task { try await bench.text("/task", way) }.value
+          }
+        case "/own": _ = try await bench.text("/nested", way)
+        default: break
+        }
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(
+      bench.log.all == [
+        "outside /api", "inside /api", "outside /own", "inside /own", "inside /nested", "outside /task", "inside /task",
+      ])
+  }
+
+  @Test("within withoutEnclosingLoad that enter their own interceptor again and again end in an error")
+  func endless() async throws {
+    let bench = Bench { bench in
+      Link { [weak bench] request, next in
+        guard let bench else { return try await next(request) }
+        let text = try await InterceptorRegistry.withoutEnclosingLoad { try await bench.text("/again") }
+        return InterceptedResponse(to: request, body: .text(text))
+      }
+    }
+    let error = await failure { try await bench.text("/api") }
+    #expect(error.flatMap(cause)?.code == .loopDetected)
+  }
+
+  @Test("are nothing for a chain whose interceptors take no part: they go to the transport, without a tag")
+  func bare() async throws {
+    try await withOrigin { origin in
+      let runs = Log<String>()
+      let registry = InterceptorRegistry()
+      registry.register(
+        InterceptorChain("all") {
+          Link { [weak registry] request, next in
+            runs.add(request.url.path)
+            if let registry { _ = try await registry.data(for: URLRequest(url: origin.url("/hello"))) }
+            return try await next(request)
+          }
+        })
+      _ = try await registry.data(for: URLRequest(url: origin.url("/echo")))
+      #expect(runs.all == ["/echo"])
+      #expect(origin.requests.map(\.path) == ["/hello", "/echo"])
+      #expect(!origin.rawBytes.joined().contains("waylay-"))
+      registry.invalidate()
+    }
+  }
+
+  @Test("belong to the chain that covers their URL, and to no other")
+  func otherChain() async throws {
+    let bench = Bench { bench in
+      bench.watch("default", takesPart: true)
+      Link { [weak bench] request, next in
+        if request.url.path == "/api", let bench {
+          _ = try await bench.registry.data(for: URLRequest(url: URL(string: "http://login.example.com/")!))
+        }
+        return try await next(request)
+      }
+    }
+    bench.registry.register(
+      InterceptorChain("login", for: .host("login.example.com")) {
+        bench.watch("login", takesPart: true)
+        bench.watch("not")
+      })
+    _ = try await bench.text("/api")
+    #expect(bench.log.all == ["default /api", "login /"])
+  }
+
+  @Test("that a transport makes go to the bare transport", arguments: Way.allCases)
+  func ofTransport(way: Way) async throws {
+    let box = Locked<Bench?>(nil)
+    let bench = Bench(
+      transport: Script { request in
+        guard request.url.path == "/api", let bench = box.withLock({ $0 }) else {
+          return InterceptedResponse(to: request, body: .text("bare"), source: .network)
+        }
+        return InterceptedResponse(to: request, body: .text(try await bench.text("/inner", way)), source: .network)
+      }
+    ) { bench in
+      bench.watch("inside", takesPart: true)
+      Link { try await $1($0) }
+    }
+    box.withLock { $0 = bench }
+    #expect(try await bench.text("/api") == "bare")
+    #expect(bench.log.all == ["inside /api"])
+    box.withLock { $0 = nil }
+  }
+
+  @Test(
+    "of a foreign protocol class beneath a transport go to the bare transport",
+    .enabled(if: Platform.isLinux, "of a session's transport"))
+  func ofForeignClass() async throws {
+    try await withOrigin { origin in
+      let log = Log<String>()
+      let registry = InterceptorRegistry()
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.protocolClasses = [ForwardingClass.self]
+      let session = URLSession(configuration: configuration.intercepted(by: registry))
+      ForwardingClass.session.withLock { $0 = session }
+      registry.register(
+        InterceptorChain("all") {
+          Participant { request, next in
+            log.add(request.url.path)
+            return try await next(request)
+          }
+        })
+      let data = try await session.data(from: origin.url("/hello?foreign")).0
+      #expect(String(decoding: data, as: UTF8.self) == "hello")
+      #expect(log.all == ["/hello"])
+      ForwardingClass.session.withLock { $0 = nil }
+      registry.invalidate()
+    }
+  }
+
+  /// A foreign class that asks an intercepted session.
+  private final class ForwardingClass: URLProtocol {
+    static let session = Locked<URLSession?>(nil)
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.query == "foreign" }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+      var request = request
+      request.url = request.url.flatMap { URL(string: $0.absoluteString.replacing("?foreign", with: "")) }
+      let session = Self.session.withLock { $0 }
+      // The loading system retains it until the end.
+      nonisolated(unsafe) let loader = self
+      DispatchQueue.global().async { [request] in
+        session?.dataTask(with: request) { data, response, error in
+          guard let response else { return }
+          loader.client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: .notAllowed)
+          loader.client?.urlProtocol(loader, didLoad: data ?? Data())
+          loader.client?.urlProtocolDidFinishLoading(loader)
+        }.resume()
+      }
+    }
+
+    override func stopLoading() {}
+  }
+
+  @Test("that a delegate makes for a redirect or a challenge are the app's", arguments: [true, false])
+  func ofDelegates(isOverSession: Bool) async throws {
+    try await withOrigin { origin in
+      origin.reply(to: "/away") { _ in .text("", status: 302, fields: [("Location", "/hello")]) }
+      origin.reply(to: "/closed") { request in
+        request["Authorization"].isEmpty
+          ? .text("", status: 401, fields: [("WWW-Authenticate", "Basic realm=\"x\"")]) : .text("open")
+      }
+      let log = Log<String>()
+      let registry = InterceptorRegistry(transport: isOverSession ? URLSessionTransport() : nil) {
+        Link { request, next in
+          log.add(request.url.path)
+          return try await next(request)
+        }
+      }
+      let delegate = AskingDelegate(registry, origin.url("/asked"))
+      let session = URLSession(
+        configuration: URLSessionConfiguration.ephemeral.intercepted(by: registry), delegate: delegate,
+        delegateQueue: nil)
+      let (away, closed) = try await (
+        session.text(from: origin.url("/away")), session.text(from: origin.url("/closed"))
+      )
+      #expect(away.1 == "hello" && closed.1 == "open")
+      #expect(log.all == ["/away", "/asked", "/hello", "/closed", "/asked", "/closed"])
+      session.invalidateAndCancel()
+      registry.invalidate()
+    }
+  }
+
+  /// A delegate that makes a request before it answers.
+  private final class AskingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+    private let registry: InterceptorRegistry
+    private let url: URL
+
+    init(_ registry: InterceptorRegistry, _ url: URL) { (self.registry, self.url) = (registry, url) }
+
+    private func ask(_ answer: @escaping @Sendable () -> Void) {
+      Task {
+        _ = try? await registry.data(for: URLRequest(url: url))
+        answer()
+      }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) { ask { completionHandler(request) } }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      ask { completionHandler(.useCredential, URLCredential(user: "ada", password: "pw", persistence: .none)) }
+    }
+  }
+}

@@ -13,8 +13,8 @@
   /// ```
   ///
   /// Errors of the client, and errors of interceptors that are not load errors, are thrown unchanged; any other failure
-  /// is a `URLError` with its cause beneath. Repeated header fields of a request are joined into one. Cookies are not
-  /// stored.
+  /// is a `URLError` with its cause beneath. Repeated header fields of a request are joined into one, those of
+  /// cookies by a semicolon. Cookies are not stored.
   public struct InterceptedHTTPClient: Sendable {
     private let load: @Sendable (URLRequest, MessageBody?) async throws -> InterceptedResponse
 
@@ -115,7 +115,14 @@
       httpShouldHandleCookies = false
       // The timeouts of the client and of the call apply.
       timeoutInterval = 0
-      for (name, value) in request.headers { addValue(value, forHTTPHeaderField: name) }
+      for (name, value) in request.headers {
+        // A comma does not separate cookies (RFC 9113, section 8.2.3).
+        if name.lowercased() == "cookie", let present = self.value(forHTTPHeaderField: name) {
+          setValue("\(present); \(value)", forHTTPHeaderField: name)
+        } else {
+          addValue(value, forHTTPHeaderField: name)
+        }
+      }
     }
   }
 

@@ -96,6 +96,19 @@
       }
     }
 
+    @Test("sends two fields of cookies as one, which a server can read")
+    func cookies() async throws {
+      try await withOrigin { origin in
+        try await withClient { client, _ in
+          var request = HTTPClientRequest(url: origin.url("/echo").absoluteString)
+          request.headers.add(contentsOf: [("Cookie", "a=1"), ("X-List", "1"), ("cookie", "b=2; c=3"), ("X-List", "2")])
+          _ = try await client.execute(request, timeout: .seconds(60)).body.collect(upTo: 10_000)
+        }
+        #expect(origin.requests.map { $0["Cookie"] } == [["a=1; b=2; c=3"]])
+        #expect(origin.requests.map { $0["X-List"].joined() } == ["1,2"])
+      }
+    }
+
     @Test("keeps no cookies, and fails when its client is shut down")
     func calls() async throws {
       try await withOrigin { origin in

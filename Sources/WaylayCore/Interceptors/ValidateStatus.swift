@@ -14,11 +14,17 @@ public import HTTPTypes
 /// }
 /// ```
 ///
+/// The error has what arrives of the body within a second, up to 1 KiB.
+///
 /// Put it first: an interceptor before it never sees such responses. A challenge (401) is an error too, so the session
 /// does not answer it with credentials.
 public struct ValidateStatus: RequestInterceptor {
+  private let clock: any Clock<Duration>
+
   /// Makes the interceptor.
-  public init() {}
+  public init() { self.init(clock: ContinuousClock()) }
+
+  package init(clock: any Clock<Duration>) { self.clock = clock }
 
   /// Passes the request on.
   ///
@@ -28,17 +34,26 @@ public struct ValidateStatus: RequestInterceptor {
   ) async throws -> InterceptedResponse {
     let response = try await next(request)
     guard response.status.code >= 400 else { return response }
-    var body = Data()
+    let body = Locked(Data())
     do {
-      for try await chunk in response.body {
-        body.append(chunk.prefix(StatusError.mostBytes - body.count))
-        if body.count == StatusError.mostBytes { break }
+      // A stream of another interceptor may ignore cancellation: then it is left behind.
+      _ = try await clock.value(within: .seconds(1)) {
+        try await Interruptible().run {
+          for try await chunk in response.body {
+            let isFull = body.withLock { body in
+              body.append(chunk.prefix(StatusError.mostBytes - body.count))
+              return body.count == StatusError.mostBytes
+            }
+            if isFull { break }
+          }
+        }
       }
     } catch  where !(error is CancellationError) {
       // The received part of the body is more useful than the error that ended it.
     }
     let error = StatusError(
-      status: response.status, fields: response.fields, body: body, url: response.url, requestID: request.id)
+      status: response.status, fields: response.fields, body: body.withLock { $0 }, url: response.url,
+      requestID: request.id)
     throw URLError(.badServerResponse, underlying: error)
   }
 }
@@ -49,7 +64,7 @@ public struct StatusError: LoadError {
   public let status: HTTPResponse.Status
   /// The response's header fields.
   public let fields: HTTPFields
-  /// The first KiB of the body.
+  /// The first KiB of the body, as far as it arrived within a second.
   public let body: Data
   /// The URL that responded.
   public let url: URL?

@@ -50,7 +50,7 @@ if git grep -lE 'processExitsWith' -- 'Tests/*.swift' | xargs grep -LE '\.exitTe
   exit 1
 fi
 
-step "Pages: spelling and style, links, Troubleshooting, the Inspector's page and its pictures"
+step "Pages: spelling and style, links, the lists made from the code, the Inspector's page and its pictures"
 Scripts/prose.py
 Scripts/pages.py --check
 Scripts/troubleshooting.py --check

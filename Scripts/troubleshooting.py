@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes Troubleshooting.md, the reference's index of error messages, from the code: of each code, the messages that come with it.
+"""Makes the pages of the reference that are lists, from the code: Troubleshooting.md, of each error code the messages that come with it, and
+CredentialNames.md, the table of names whose values are credentials.
 
-  Scripts/troubleshooting.py           writes the page
-  Scripts/troubleshooting.py --check   fails when the page is not what the code says, or a code does not say what to do
+  Scripts/troubleshooting.py           writes the pages
+  Scripts/troubleshooting.py --check   fails when a page is not what the code says, or a code does not say what to do
 
 The documentation comment of a code has two paragraphs: what happened, and what to do.
 """
@@ -11,7 +12,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "Sources/WaylayCore/WaylayCore.docc/Troubleshooting.md"
+CATALOG = ROOT / "Sources/WaylayCore/WaylayCore.docc"
 
 # The type, its module, and the path of the page that has its codes on the site.
 TYPES = [
@@ -47,6 +48,29 @@ do {
 
 [Errors](../../../Documentation.docc/Loads.md#errors) has the `URLError` code for each cause.
 """
+
+
+CREDENTIALS = """# Names of credentials
+
+The names by which Waylay tells credentials from other values.
+
+## Overview
+
+One table decides what does not follow a redirect to another origin, what tells users apart in an archive, and, with more rules, what is hidden in logs,
+HAR files, cassettes and reports: request fields, cookies, items of queries and forms, members of JSON, elements of XML.
+
+A row is written as words that end a name; as `= name`, a whole name; as `…word`, what also ends a longer word; and as `x … word`, a word that ends a name
+beginning with `X-`. Letter case and punctuation do not count, nor does a number or a version at the end (`X-Hub-Signature-256`, `token_v2`). A plural is
+another word. **The row of a whole name decides before any other one; of those that a name ends in, the row with the most letters does**: `page_token` is
+harmless, and `page_access_token` a credential. A name without a row is none.
+
+[What crosses origins](../../../Documentation.docc/Loads.md#what-crosses-origins) and [Users](../../../Documentation.docc/Archive.md#users) say what follows.
+"""
+KINDS = {
+    "stable": ("Credentials", "The same in each request of a user or an app, or private: an archive tells users apart by these fields."),
+    "changing": ("Credentials that change", "Different in each request: they tell nobody apart."),
+    "harmless": ("No credentials", "Though the names end so."),
+}
 
 
 def declarations(name, module):
@@ -112,6 +136,21 @@ def messages(name, code, home):
     return sorted(found, key=str.casefold)
 
 
+def credentials():
+    """The page of the table in CredentialNames.swift."""
+    source = (ROOT / "Sources/WaylayBase/CredentialNames.swift").read_text(encoding="utf-8")
+    groups = re.findall(r'^    // ([^\n]+)\n    Group\(\s*\.(\w+),\s*("(?:"".*?""|[^"]*)")\s*\),$', source, re.M | re.S)
+    if len(groups) != source.count("    Group("):
+        sys.exit("CredentialNames.swift: a group of the table has no heading, or cannot be read")
+    text = CREDENTIALS
+    for kind, (title, what) in KINDS.items():
+        text += f"\n## {title}\n\n{what}\n\n| what | names |\n|---|---|\n"
+        for heading, _, rows in [group for group in groups if group[1] == kind]:
+            names = [" ".join(row.split()) for row in literal(rows, 0)[0].split(",")]
+            text += f"| {heading} | " + ", ".join(f"`{name}`" for name in names) + " |\n"
+    return text
+
+
 def page():
     text, faults = OPENING, []
     for name, module, path in TYPES:
@@ -131,14 +170,16 @@ def main():
     text, faults = page()
     if faults:
         sys.exit("\n".join(faults))
-    if sys.argv[1:] == ["--check"]:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{PAGE.relative_to(ROOT)} is not what the code says: run Scripts/troubleshooting.py")
-        print("Troubleshooting.md is what the code says")
-    elif sys.argv[1:]:
+    if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    else:
-        PAGE.write_text(text, encoding="utf-8")
+    for name, text in {"Troubleshooting.md": text, "CredentialNames.md": credentials()}.items():
+        file = CATALOG / name
+        if not sys.argv[1:]:
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            sys.exit(f"{file.relative_to(ROOT)} is not what the code says: run Scripts/troubleshooting.py")
+        else:
+            print(f"{name} is what the code says")
 
 
 if __name__ == "__main__":

@@ -1,47 +1,135 @@
-/// The one list of names whose values are credentials.
+/// The one table of names whose values are credentials: of request fields, cookies, items of queries and forms, members
+/// of JSON, elements of XML.
 ///
-/// Its parts are whole names of request fields, in lower case, by which an archive tells users apart and a redirect to
-/// another origin withholds fields, and ``Suspicion``, which judges any name by its words. Letter case and punctuation
-/// do not matter to words.
+/// The row of a whole name decides before any other one; of those that a name ends in, the row with the most letters
+/// does: `page_token` is harmless, and `page_access_token` a credential. Letter case and punctuation do not count, nor
+/// does a number or a version at the end of a name (`X-Hub-Signature-256`, `token_v2`); a plural is another word.
 package enum CredentialNames {
-  /// The fields that HTTP defines.
+  /// What a row says of the values under its name.
+  package enum Kind: Sendable {
+    /// A credential, or a private value such as a password, that is the same in each request of a user or an app.
+    case stable
+    /// A credential that differs in each request: a signature, or a token against forgery or replay.
+    case changing
+    /// No credential, though the name ends like the one of a credential.
+    case harmless
+  }
+
+  /// Rows with one meaning. They are written as words that end a name, as `= name` for a whole name, as `…word` for
+  /// what also ends a longer word, and as `x … word` for a word that ends a name beginning with `X-`.
+  package struct Group: Sendable {
+    package let kind: Kind
+    package let rows: [String]
+
+    fileprivate init(_ kind: Kind, _ rows: String) {
+      self.kind = kind
+      self.rows = rows.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
+    }
+  }
+
+  /// The table. `Scripts/troubleshooting.py` makes a page of it, so the lines above a group are its heading there.
+  package static let table = [
+    // Fields of HTTP
+    Group(.stable, "…authorization, …cookie, authorization auxiliary, x authentication"),
+    // Tokens and what stands for them
+    Group(
+      .stable,
+      """
+      …token, tkn, …jwt, auth, bearer, assertion, saml response, …credential, credentials, cred, creds, token value, \
+      token hint, app check, client attestation, client principal, oidc data, art api, honeycomb team, ovh application, ovh consumer, \
+      auth ticket, login ticket, service ticket, session ticket
+      """),
+    // Sessions
+    Group(.stable, "…session, …session id, …sessid, …sess id, = sid, connect sid, x sid"),
+    // Secrets, passwords and private numbers
+    Group(
+      .stable,
+      """
+      …secret, secret id, secret value, …password, …passwd, …passphrase, …passcode, …pwd, pw, = pass, auth pass, db pass, \
+      login pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, \
+      password again, password repeat, password hash, password digest, pass key, pin, pin number, puk, psk, ssn, csc, \
+      cvc, cvv, mnemonic, recovery phrase, secret phrase, seed phrase
+      """),
+    // Keys
+    Group(
+      .stable,
+      """
+      …api key, api key id, …access key, …access key id, …account key, activation key, admin key, aes key, app key, \
+      application key, …auth key, cipher key, client key, consumer key, crypto key, decryption key, \
+      deploy key, dev key, developer key, enc key, …encryption key, fastly key, function key, functions key, hmac key, \
+      ingest key, ingestion key, integration key, license key, …master key, merchant key, partner key, …private key, \
+      rapidapi key, read key, recovery key, root key, sdk key, …secret key, secret key base, security key, \
+      server key, service key, session key, shared key, …signing key, ssh key, storage key, stream key, \
+      subscription key, symmetric key, vault key, write key, x … key
+      """),
+    // Codes
+    Group(
+      .stable,
+      """
+      access code, auth code, authorization code, backup code, device code, pass code, recovery code, secret code, \
+      security code, cvc code, cvv code, code verifier, oauth verifier
+      """),
+    // Signatures and proofs
+    Group(
+      .changing,
+      """
+      …signature, signature ed25519, signature input, sig, = sign, access sign, api sign, x … sign, hmac, hmac sha256, \
+      dpop, x wsse, app attest, attestation pop, device check, token binding
+      """),
+    // Tokens against forgery and replay
+    Group(
+      .changing,
+      """
+      …csrf, …csrf token, csrf middleware token, …xsrf, …xsrf token, xrf key, authenticity token, forgery token, \
+      request verification token, = request token, …nonce, captcha token, recaptcha token
+      """),
+    // Passwords and codes for one time
+    Group(
+      .changing,
+      """
+      otp, totp, one time code, one time password, one time token, 2fa code, factor code, login code, mfa code, otp code, \
+      sms code, totp code, verification code
+      """),
+    // Places in a list
+    Group(
+      .harmless,
+      """
+      …page token, pagination token, paging token, next token, prev token, previous token, continuation token, \
+      cursor token, delta token, resume token, skip token, start token, starting token, sync token, watermark token
+      """),
+    // Pieces of a text, in language models
+    Group(.harmless, "bos token, cls token, eos token, mask token, pad token, sep token, unk token"),
+    // Versions, repetitions and traces
+    Group(
+      .harmless,
+      """
+      client request token, concurrency token, idempotency token, idempotency key, dedup key, deduplication key, \
+      lock token, x atlassian token, traceparent, tracestate
+      """),
+    // Public keys, and keys of databases and caches
+    Group(
+      .harmless,
+      """
+      axis key, cache key, foreign key, hash key, i18n key, partition key, primary key, pub key, public key, publishable key, \
+      range key, row key, site key, sort key, surrogate key, websocket key
+      """),
+    // Other words that end so
+    Group(.harmless, "obsession, possession"),
+  ]
+
+  /// The credential fields that HTTP defines, in lower case: no policy sends them to another origin.
   package static let standard: Set = ["authorization", "cookie", "cookie2", "proxy-authorization"]
-  /// The fields of common APIs whose values stay the same for a user.
-  package static let custom = Suspicion.set(
-    """
-    access-token api-key api-token apikey auth-token cf-access-client-secret cf-access-jwt-assertion cf-access-token \
-    circle-token dd-api-key dd-application-key deploy-token job-token ocp-apim-subscription-key private-token \
-    session-token x-access-key x-access-token x-algolia-api-key x-amz-security-token x-amzn-oidc-accesstoken \
-    x-api-key x-api-secret x-api-token x-apikey x-app-token x-auth x-auth-key x-auth-token x-authorization \
-    x-client-secret x-consul-token x-emby-token x-figma-token x-forwarded-access-token x-functions-key \
-    x-gitlab-token x-goog-api-key x-hasura-admin-secret x-id-token x-jwt-assertion x-master-key \
-    x-parse-session-token x-plex-token x-rapidapi-key x-refresh-token x-secret-key x-session-id x-session-key \
-    x-session-token x-shopify-access-token x-subscription-token x-token x-user-token x-vault-token
-    """)
-  /// The fields whose values change with each request: as a part of a key, they would keep any stored response from
-  /// being found.
-  package static let changing = Suspicion.set(
-    """
-    csrf-token dpop signature signature-input x-amz-signature x-csrf-token x-csrftoken x-hub-signature \
-    x-hub-signature-256 x-request-signature x-signature x-xsrf-token
-    """)
 
-  package static func isCustom(_ name: String) -> Bool { custom.contains(name) || changing.contains(name) }
-
-  /// Whether a field, an item of a query or a form, a member of JSON or an element of XML may carry a credential.
-  package static func isCredential(_ name: String) -> Bool {
-    let suspicion = Suspicion(ofName: name)
-    return suspicion != .none && (suspicion != .list || isChanging(name))
+  /// What the table says of a name; `nil` if it has no row for it.
+  ///
+  /// For most names that is a look at their last two letters: nothing is allocated.
+  package static func kind(of name: String) -> Kind? {
+    name.utf8.withContiguousStorageIfAvailable(index.kind)
+      ?? Array(name.utf8).withUnsafeBufferPointer(index.kind)
   }
 
-  /// Whether the value of a credential changes with each request: a signature, or a token against forgery.
-  package static func isChanging(_ name: String) -> Bool {
-    words(of: name).contains { changingWords.contains($0) }
-  }
-
-  private static let changingWords = Set(
-    "authenticity csrf csrfmiddlewaretoken csrftoken dpop nonce sig signature xsrf".utf8.split(separator: 0x20)
-      .map { Array($0) })
+  /// Whether the value of a name may be a credential.
+  package static func isCredential(_ name: String) -> Bool { kind(of: name).map { $0 != .harmless } ?? false }
 
   /// A name normalized for comparison: in lower case, without ASCII punctuation and spaces.
   package static func normalized(_ name: String) -> String {
@@ -49,130 +137,143 @@ package enum CredentialNames {
     return String(decoding: words(of: isASCII ? name : name.lowercased()).joined(), as: UTF8.self)
   }
 
-  /// The words of a name in lower case: of `sort_key`, `sort-key` and `sortKey` two.
+  /// The words of a name in lower case: of `sort_key`, `sort-key`, `sortKey` and `SORTKey` two.
   package static func words(of name: String) -> [[UInt8]] {
-    var (words, begins, wasLower) = ([[UInt8]](), true, false)
-    for byte in name.utf8 {
-      let isUpper = 0x41...0x5A ~= byte
-      guard byte.isASCIILetter || byte.isASCIIDigit || byte >= 0x80 else {
-        begins = true
-        continue
+    var words: [[UInt8]] = []
+    Array(name.utf8).withUnsafeBufferPointer { name in
+      for (index, byte) in name.enumerated() where byte.isOfName {
+        if name.beginsWord(at: index) { words.append([]) }
+        words[words.count - 1].append(byte.lowercased)
       }
-      if begins || wasLower && isUpper { words.append([]) }
-      words[words.count - 1].append(byte.lowercased)
-      (begins, wasLower) = (false, !isUpper)
     }
     return words
   }
+
+  private static let index = Index()
+
+  /// How a row covers a name.
+  private struct Forms: OptionSet {
+    let rawValue: UInt8
+    static let whole = Forms(rawValue: 1)
+    static let end = Forms(rawValue: 2)
+    static let part = Forms(rawValue: 4)
+    static let ofX = Forms(rawValue: 8)
+
+    /// The forms of a row, and the words in it.
+    static func reading(_ row: String) -> (forms: Forms, words: Substring) {
+      if row.hasPrefix("x … ") { return (.ofX, row.dropFirst(4)) }
+      if row.hasPrefix("= ") { return (.whole, row.dropFirst(2)) }
+      return row.hasPrefix("…") ? ([.end, .part], row.dropFirst()) : (.end, row[...])
+    }
+  }
+
+  /// The rows by their letters, to be found from the end of a name: hashed, so that a name is compared with a row only
+  /// if it ends in it.
+  private final class Index: Sendable {
+    private struct Row {
+      let letters: [UInt8]
+      var forms: Forms
+      let kind: Kind
+    }
+
+    private let rows: [Row]
+    /// The rows' indices in a table with open addressing; -1 is free.
+    private let slots: [Int16]
+    /// Whether a row ends in two letters.
+    private let endings: [Bool]
+    private let longest: Int
+
+    init() {
+      var rows: [Row] = []
+      for group in table {
+        for row in group.rows {
+          let (forms, words) = Forms.reading(row)
+          // A number at the end does not count here either.
+          let letters = words.utf8.filter(\.isOfName).reversed().drop(while: \.isASCIIDigit)
+          if let known = rows.firstIndex(where: { $0.letters == Array(letters) }) {
+            rows[known].forms.formUnion(forms)
+          } else {
+            rows.append(Row(letters: Array(letters), forms: forms, kind: group.kind))
+          }
+        }
+      }
+      var (slots, endings) = ([Int16](repeating: -1, count: 1024), [Bool](repeating: false, count: 26 * 26))
+      for (number, row) in rows.enumerated() {
+        endings[Self.ending(row.letters[1], row.letters[0])] = true
+        var slot = Self.slot(row.letters.reduce(0, Self.hash))
+        while slots[slot] >= 0 { slot = (slot + 1) & 1023 }
+        slots[slot] = Int16(number)
+      }
+      (self.rows, self.slots, self.endings) = (rows, slots, endings)
+      longest = rows.map(\.letters.count).max() ?? 0
+    }
+
+    private static func ending(_ one: UInt8, _ two: UInt8) -> Int {
+      Int(one.lowercased - 0x61) * 26 + Int(two.lowercased - 0x61)
+    }
+
+    private static func hash(_ hash: UInt32, _ byte: UInt8) -> UInt32 { (hash ^ UInt32(byte)) &* 0x9E37_79B1 }
+    private static func slot(_ hash: UInt32) -> Int { Int(hash >> 22) }
+
+    func kind(of name: UnsafeBufferPointer<UInt8>) -> Kind? {
+      guard var last = name.lastIndex(where: \.isASCIILetter) else { return nil }
+      if name[last].lowercased == UInt8(ascii: "v"), last + 1 < name.count, name[last + 1].isASCIIDigit,
+        name.beginsWord(at: last), let before = name[..<last].lastIndex(where: \.isASCIILetter)
+      {
+        last = before
+      }
+      if last > 0, name[last - 1].isASCIILetter, !endings[Self.ending(name[last - 1], name[last])] { return nil }
+      var (hash, count, isInLast, found) = (UInt32(0), 0, true, Kind?.none)
+      for index in (0...last).reversed() where name[index].isOfName {
+        (hash, count) = (Self.hash(hash, name[index].lowercased), count + 1)
+        if count > longest { break }
+        let begins = name.beginsWord(at: index)
+        if begins || isInLast, let row = row(hash, count, name[...last]) {
+          if row.forms.contains(.whole), !name[..<index].contains(where: \.isOfName) { return row.kind }
+          let covers =
+            begins && row.forms.contains(.end) || isInLast && row.forms.contains(.part)
+            || begins && isInLast && row.forms.contains(.ofX) && name[..<index].beginsWithX
+          if covers { found = row.kind }
+        }
+        if begins { isInLast = false }
+      }
+      return found
+    }
+
+    /// The row with the last letters of a name.
+    private func row(_ hash: UInt32, _ count: Int, _ name: Slice<UnsafeBufferPointer<UInt8>>) -> Row? {
+      var slot = Self.slot(hash)
+      while slots[slot] >= 0 {
+        let row = rows[Int(slots[slot])]
+        let letters = name.reversed().lazy.filter(\.isOfName).map(\.lowercased)
+        if row.letters.count == count, letters.starts(with: row.letters) { return row }
+        slot = (slot + 1) & 1023
+      }
+      return nil
+    }
+  }
 }
 
-/// How strongly a name suggests that its value is a secret.
-package enum Suspicion: Int, Comparable, Sendable {
-  /// Not at all.
-  case none
-  /// A value that looks random is a secret: `key`, `password_policy`.
-  case shape
-  /// A plural such as `tokens`, or `signature`: words with digits in it are secrets.
-  case list
-  /// A plural such as `passwords`: every string in it is a secret.
-  case secrets
-  /// A name such as `license_key`: the value is a secret with everything in it, and may be identified by a digest.
-  case modified
-  /// The value is a secret, with everything in it.
-  case secret
+extension UInt8 {
+  /// Whether the byte is a letter or a digit; beyond ASCII, all are letters.
+  fileprivate var isOfName: Bool { isASCIILetter || isASCIIDigit || self >= 0x80 }
+}
 
-  package static func < (one: Suspicion, other: Suspicion) -> Bool { one.rawValue < other.rawValue }
-
-  /// Judges a name by its last word, as in `user_password`. A credential word before it, as in `password_policy`, makes
-  /// only random values secret.
-  package init(ofName name: String) {
-    // Digits and combining marks at the end of a word do not matter.
-    var words = CredentialNames.words(of: name).compactMap { word in
-      word.lastIndex(where: \.isASCIILetter).map { String(decoding: word[...$0], as: UTF8.self) }
-    }
-    while words.count > 1,
-      Self.followers.contains(words[words.count - 1])
-        || Self.compounds.contains(words.suffix(2).joined())
-    {
-      words.removeLast()
-    }
-    let plain = name.lowercased()
-    self = CredentialNames.custom.contains(plain) ? .modified : CredentialNames.changing.contains(plain) ? .list : .none
-    guard let noun = words.last, noun != "type" else { return }
-    let before = words.dropLast()
-    if Self.whole.contains(words.joined()) {
-      self = .secret
-    } else if let judged = Self.judged(noun, before) {
-      self = max(self, judged)
-    } else if noun.hasSuffix("s"), let one = Self.judged(String(noun.dropLast()), before) {
-      self = one < .modified || Self.weak.contains { noun.hasSuffix($0) } ? min(one, .list) : .secrets
-    } else if before.contains(where: Self.isCredential) || Self.nouns.contains(where: noun.contains) {
-      self = max(self, .shape)
-    }
+extension Slice<UnsafeBufferPointer<UInt8>> {
+  /// Whether the first word is `X`.
+  fileprivate var beginsWithX: Bool {
+    guard let first = firstIndex(where: \.isOfName), first + 1 < endIndex else { return false }
+    return self[first].lowercased == UInt8(ascii: "x") && !self[first + 1].isOfName
   }
+}
 
-  /// The suspicion of a credential word by the words before it; `nil` for other words.
-  private static func judged(_ noun: String, _ before: ArraySlice<String>) -> Suspicion? {
-    if noun == "key" {
-      let kind = before.last ?? ""
-      return secretKeys.contains(kind) ? .modified : otherKeys.contains(kind) ? Suspicion.none : .shape
-    }
-    if noun == "code", before.last.map(codeKinds.contains) == true { return .secret }
-    guard isCredential(noun) else { return nil }
-    if ["hmac", "sig", "signature"].contains(noun) { return .list }
-    let isOfPage = noun.hasSuffix("token") && (before + [String(noun.dropLast(5))]).contains(where: pagination.contains)
-    if isOfPage, !before.contains(where: isCredential) { return Suspicion.none }
-    // `forgotPassword` names a text of an app, and `invalid_token` an error of a server.
-    let isSaid = before.contains {
-      verbs.contains($0) || noun.hasPrefix("pass") && ["change", "reset"].contains($0)
-    }
-    return isSaid ? .shape : .secret
+extension UnsafeBufferPointer<UInt8> {
+  /// Whether a word of the name begins at a letter or digit: after punctuation, and at a capital that is not the next one
+  /// of several or that two small letters follow.
+  fileprivate func beginsWord(at index: Int) -> Bool {
+    guard index > 0, self[index - 1].isOfName else { return true }
+    guard 0x41...0x5A ~= self[index] else { return false }
+    return !(0x41...0x5A ~= self[index - 1])
+      || index + 2 < count && 0x61...0x7A ~= self[index + 1] && 0x61...0x7A ~= self[index + 2]
   }
-
-  private static func isCredential(_ word: String) -> Bool {
-    singles.contains(word) || !["obsession", "possession"].contains(word) && nouns.contains(where: word.hasSuffix)
-  }
-
-  package static func set(_ words: String) -> Set<String> { Set(words.split(separator: " ").map(String.init)) }
-
-  /// Complete names of credentials.
-  private static let whole = set(
-    """
-    accesskeyid apikey assertion awsaccesskeyid clientassertion codeverifier dbpass devicecode dpop loginpass newpass \
-    oauthverifier oldpass onetimecode pass pinnumber samlassertion samlresponse seedphrase sid upass userpass xapikey
-    """)
-  /// Credential words, also as the end of a longer word: `phpsessid`.
-  private static let nouns = set(
-    """
-    token secret password passwd passphrase passcode pwd jwt csrf xsrf credential authorization signature session sessid \
-    sessionid cookie apikey accesskey secretkey privatekey authkey signingkey masterkey encryptionkey accountkey
-    """)
-  /// Credential words, as complete words only.
-  private static let singles = set("auth bearer cred csc cvc cvv hmac mnemonic otp pin psk pw puk sig ssn tkn totp")
-  /// Words whose plurals also name things that are not secrets.
-  private static let weak = ["tokens", "cookies", "credentials", "creds", "sessions"]
-  /// Words before `code` that make it a credential.
-  private static let codeKinds = set(
-    "access auth backup factor mfa otp pass recovery secret security sms totp verification")
-  /// Words that may follow a credential word without changing its meaning.
-  private static let followers = set(
-    """
-    again base cleartext confirm confirmation current digest encrypted hash input md new old plain raw repeat sha string \
-    v value verification verify
-    """)
-  /// Two words for one credential: the second may be dropped.
-  private static let compounds = set("secretid sessid sessionid")
-  /// Words that make a token one of pagination or of a language model.
-  private static let pagination = set(
-    "bos cls continuation cursor delta eos mask next pad page prev previous resume sep skip start sync unk watermark")
-  private static let verbs = set(
-    "by enter expired forgot forgotten has invalid missing need needs no required show wrong")
-  private static let secretKeys = set(
-    """
-    access account admin aes api app application auth client consumer decryption deploy enc encryption functions hmac \
-    license master private rapidapi recovery root secret security service session shared signing ssh storage stream \
-    subscription
-    """)
-  private static let otherKeys = set(
-    "foreign hash i18n idempotency partition primary pub public publishable range sort websocket")
 }

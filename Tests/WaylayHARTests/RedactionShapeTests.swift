@@ -481,11 +481,13 @@ struct RedactionShapeTests {
 
   @Test("hides the fields by which users are told apart and which do not follow redirects")
   func fieldsOfCredentials() {
-    for name in CredentialNames.standard.union(CredentialNames.custom) {
-      let entry = Redaction.standard.redacted(Plantings.entry(headers: [.init(name, "a b")]))
-      #expect(entry.request.headers[0].value != "a b" && Redaction.standard.hides(name), "\(name)")
+    for kind in [CredentialNames.Kind.stable, .changing, .harmless] {
+      for name in CredentialNames.fields(kind) {
+        let entry = Redaction.standard.redacted(Plantings.entry(headers: [.init(name, "a1-b2-c3")]))
+        let isShown = entry.request.headers[0].value == "a1-b2-c3"
+        #expect(isShown == (kind == .harmless) && Redaction.standard.hides(name) != isShown, "\(name)")
+      }
     }
-    #expect(CredentialNames.changing.allSatisfy { Redaction.standard.hides($0) })
   }
 
   @Test("reads the words of a name in XML by their capitals, too")

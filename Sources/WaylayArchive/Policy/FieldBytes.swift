@@ -56,7 +56,7 @@ enum FieldNormalization {
     let bytes = Array(value.utf8).trimmingBlanks
     switch name {
     // Credentials are compared exactly.
-    case _ where CredentialNames.standard.contains(name) || CredentialNames.custom.contains(name): return Array(bytes)
+    case _ where CredentialNames.isCredential(name): return Array(bytes)
     case "accept-encoding", "accept-charset":
       let members = list(bytes, lowercase: true).split(separator: FieldBytes.comma)
       return joined(members.sorted { $0.lexicographicallyPrecedes($1) }.map(Array.init))

@@ -89,8 +89,7 @@ struct Redirect {
   /// Whether a field is withheld from another origin.
   static func isWithheld(_ name: String, _ policy: RedirectPolicy) -> Bool {
     let name = name.lowercased()
-    return bound.contains(name) || CredentialNames.standard.contains(name)
-      || CredentialNames.isCustom(name) && !policy.forwards(name)
+    return bound.contains(name) || CredentialNames.isCredential(name) && !policy.forwards(name)
   }
 
   init?(after response: InterceptedResponse, to original: URLRequest, _ policy: RedirectPolicy = RedirectPolicy()) {
@@ -131,7 +130,9 @@ struct Redirect {
       for option in options { request.setValue(nil, forHTTPHeaderField: option.trimmingCharacters(in: .whitespaces)) }
       for name in original.allHTTPHeaderFields?.keys.sorted() ?? [] where Self.isWithheld(name, policy) {
         request.setValue(nil, forHTTPHeaderField: name)
-        if CredentialNames.isCustom(name.lowercased()) { withheld.append(name) }
+        if CredentialNames.isCredential(name), !CredentialNames.standard.contains(name.lowercased()) {
+          withheld.append(name)
+        }
       }
     }
   }

@@ -72,9 +72,14 @@ public struct Redaction: Sendable {
     guard isOn else { return .none }
     let plain = isWide || !hidden.isEmpty || !shown.isEmpty ? CredentialNames.normalized(name) : ""
     if shown.contains(plain) { return .none }
-    if hidden.contains(plain) || isWide && CredentialNames.isCredential(name) { return .secret }
-    return Suspicion(ofName: name)
+    if hidden.contains(plain) { return .secret }
+    let suspicion = Suspicion(ofName: name)
+    let isPlural = suspicion == .list && !CredentialNames.isCredential(name)
+    return isWide && suspicion != .none && !isPlural ? .secret : suspicion
   }
+
+  /// Whether a name has the word of a credential anywhere, in a plural too.
+  package static func suspects(_ name: String) -> Bool { Suspicion(ofName: name) != .none }
 
   /// Returns a copy without secrets. A value that one exchange has under a secret name is removed from the other
   /// exchanges too, if it looks like a credential: it has at least eight bytes, and not only letters and spaces.

@@ -62,7 +62,7 @@ struct Redactor {
     // Deeper places are listed by their beginning.
     taken[place.prefix(32).joined(separator: "."), default: TakenValue()].add(
       secret, isDigested: suspicion <= .list || suspicion == .modified,
-      isTold: !CredentialNames.isChanging(place.last ?? ""))
+      isTold: CredentialNames.kind(of: place.last ?? "") != .changing)
   }
 
   /// Replaces the value of a secret name.

@@ -17,8 +17,7 @@ extension Redaction {
 
   /// Whether the name of a header field, query item, form field or JSON member indicates a secret.
   static func hides(_ name: String) -> Bool {
-    !hidesNothing && !shownNames.contains(name.lowercased())
-      && (standard.hides(name) || CredentialNames.isCredential(name))
+    !hidesNothing && !shownNames.contains(name.lowercased()) && suspects(name)
   }
 
   /// A header field's value, redacted.

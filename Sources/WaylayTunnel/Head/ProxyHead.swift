@@ -148,7 +148,8 @@
       var body: [UInt8] = []
       if method == "TRACE" {
         body = Array("TRACE http://\(written)\(path ?? "") \(version)\r\n".utf8)
-        body += fields.lines(without: ["authorization", "cookie"]) + [13, 10]
+        let secret = Set(fields.lazy.map(\.name.canonicalName).filter(CredentialNames.isCredential))
+        body += fields.lines(without: secret) + [13, 10]
       }
       let type = body.isEmpty ? "" : "Content-Type: message/http\r\n"
       let head = "HTTP/1.1 200 OK\r\n\(type)Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"

@@ -90,8 +90,8 @@ struct WithheldCredentialTests {
 
   @Test("a credential of the app or its session stays with the first origin, by any name, unless the policy allows it")
   func fieldsOfTheApp() async throws {
-    let custom = CredentialNames.custom.union(CredentialNames.changing)
-    #expect(custom.union(CredentialNames.standard).allSatisfy(CredentialNames.isCredential))
+    let custom = Set(Self.services.map { $0.lowercased() }).union(["x-api-key", "x-auth-token"])
+    let harmless = CredentialNames.fields(.harmless) + ["X-Page-Key-Count", "X-Token-Type", "X-Request-Id"]
     try await withOrigin { first in
       try await withOrigin { second in
         let configuration = URLSessionConfiguration.ephemeral
@@ -104,11 +104,11 @@ struct WithheldCredentialTests {
           for name in custom.union(["authorization", "proxy-authorization"]).subtracting(["x-auth-token"]) {
             request.setValue("of-app", forHTTPHeaderField: name.uppercased())
           }
-          request.setValue("42", forHTTPHeaderField: "X-Page-Key-Count")
+          for name in harmless { request.setValue("42", forHTTPHeaderField: name) }
           _ = try await registry.data(for: request)
           let (home, abroad) = (try #require(first.requests.last), try #require(second.requests.last))
           #expect(custom.subtracting(["x-auth-token"]).allSatisfy { home[$0] == ["of-app"] })
-          #expect(home["X-Auth-Token"] == ["of-session"] && abroad["X-Page-Key-Count"] == ["42"])
+          #expect(home["X-Auth-Token"] == ["of-session"] && harmless.allSatisfy { abroad[$0] == ["42"] })
           let arrived = custom.union(["authorization", "proxy-authorization"]).filter { !abroad[$0].isEmpty }
           #expect(arrived == (allowed.isEmpty ? [] : ["x-api-key", "x-auth-token"]))
           registry.invalidate()
@@ -119,6 +119,48 @@ struct WithheldCredentialTests {
           let message = messages.joined().lowercased()
           #expect(messages.count == 1 && message.contains("x-goog-api-key") && !message.contains("of-app"))
           #expect(message.contains("x-api-key,") == allowed.isEmpty)
+        }
+      }
+    }
+  }
+
+  /// Fields of requests to well-known services, and some like them.
+  static let services = """
+    Api-Key AccessKey CF-Access-Client-Secret Circle-Token CSRF-Token DD-API-KEY DD-APPLICATION-KEY DPoP Fastly-Key \
+    Ocp-Apim-Subscription-Key PRIVATE-TOKEN Session-Id Stripe-Signature X-Access-Token X-Algolia-API-Key \
+    X-Amz-Security-Token X-Appwrite-JWT X-Appwrite-Key X-Auth-Key X-Consul-Token X-Emby-Token X-Figma-Token \
+    X-Firebase-AppCheck X-GitHub-Token X-Goog-Api-Key X-Goog-IAP-JWT-Assertion X-Honeycomb-Team X-Hub-Signature-256 \
+    X-Insert-Key X-License-Key X-MBX-APIKEY X-MS-TOKEN-AAD-ACCESS-TOKEN X-Meili-API-Key X-NuGet-ApiKey \
+    X-Parse-Master-Key X-Parse-REST-API-Key X-Plex-Token X-RapidAPI-Key X-Redmine-API-Key X-Riot-Token X-Sentry-Auth \
+    X-Session-Token X-Shopify-Access-Token X-Typesense-API-Key X-Vault-Token X-WP-Nonce X-XSRF-TOKEN \
+    X-page-access-token page_access_token previous_refresh_token x-functions-key xi-api-key
+    """.split(separator: " ").map(String.init)
+
+  @Test("fields of well-known services stay with the first origin, set by the app or by an interceptor")
+  func fieldsOfServices() async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        let start = try #require(URL(string: hops([first, second], to: "/echo")))
+        let items = ["page_access_token", "previousRefreshToken", "X-Amz-Signature", "page_token", "sort_key"]
+        for isOfApp in [true, false] {
+          let registry = InterceptorRegistry(configuration: .ephemeral) {
+            Link(name: "AddFields") { request, next in
+              guard !isOfApp else { return try await next(request) }
+              var request = request
+              for name in Self.services { request.fields[try #require(HTTPField.Name(name))] = "secret" }
+              request.url.append(queryItems: items.map { URLQueryItem(name: $0, value: "of-\($0)") })
+              return try await next(request)
+            }
+          }
+          var request = URLRequest(url: start)
+          if isOfApp { for name in Self.services { request.setValue("secret", forHTTPHeaderField: name) } }
+          _ = try await registry.data(for: request)
+          let (home, abroad) = (try #require(first.requests.last), try #require(second.requests.last))
+          #expect(Self.services.filter { home[$0] != ["secret"] }.isEmpty)
+          #expect(Self.services.filter { !abroad[$0].isEmpty }.isEmpty, "by the app: \(isOfApp)")
+          let shown = isOfApp ? [] : ["page_token", "sort_key"]
+          #expect(items.filter { abroad.target.contains("of-\($0)") } == shown)
+          registry.invalidate()
         }
       }
     }

@@ -79,8 +79,7 @@ extension ArchiveLoad {
     guard configuration.keyFor == nil, let start = text.range(of: "://")?.lowerBound,
       let space = text[..<start].lastIndex(of: " ")
     else { return "\(key.bytes.count) bytes of the app's own" }
-    let address = String(text[text.index(after: space)...])
-    return text[...space] + (URL(string: address)?.redacted ?? "\(address.utf8.count) bytes")
+    return text[...space] + String(text[text.index(after: space)...]).redactedURL
   }
 
   private static func line(_ stored: Stored, _ now: CacheTime) -> String {

@@ -74,7 +74,7 @@ extension ArchivedResponse: CustomStringConvertible {
   public var description: String {
     let now = Date()
     let age = record.age(at: CacheTime(now)) / 1000
-    var text = "\(method) \(URL(string: url)?.redacted ?? "<unreadable URL>") \(status.code), \(length) bytes"
+    var text = "\(method) \(url.redactedURL) \(status.code), \(length) bytes"
     if !isWhole { text += " of a partial body" }
     text += ", age \(age) s, "
     text += isFresh(at: now) ? "fresh for \(record.lifetime.saturating(subtracting: age)) s" : "stale"

@@ -1,73 +1,19 @@
 extension String {
-  /// The text with every URL in it as ``Foundation/URL/redacted``, for messages of libraries and other transports.
-  package var withRedactedURLs: String {
-    guard contains("://") else { return hidingValues }
-    var text = ""
-    var rest = self[...]
-    while let separator = rest.range(of: "://") {
-      let scheme = rest[..<separator.lowerBound].reversed().prefix {
-        $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0))
-      }
-      let start = rest.index(separator.lowerBound, offsetBy: -scheme.count)
-      let end = rest[separator.upperBound...].firstIndex { $0.isWhitespace || "\"'<>`".contains($0) } ?? rest.endIndex
-      text += rest[..<start].hidingValues
-      // In a URL within the path of another one, `URL` does not recognize the user info: omit such a URL.
-      let isNested = rest[separator.upperBound..<end].contains("://")
-      text += (isNested ? nil : URL(string: String(rest[start..<end]))?.redacted) ?? "<unreadable URL>"
-      rest = rest[end...]
-    }
-    return text + rest.hidingValues
-  }
-}
+  /// What stands for a value that is not shown.
+  package static let redacted = "REDACTED"
 
-extension StringProtocol {
-  /// The text without the values of anything like a query (`?name=value`, or `?value`) or like a parameter in a path
-  /// (`;name=value`).
-  fileprivate var hidingValues: String {
-    guard utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: ";") }) else { return String(self) }
-    var (text, name, section, isValue): (String, String, Character?, Bool) = ("", "", nil, false)
-    /// A name without a value may be a secret itself.
-    func endItem() {
-      text += section == "?" && !name.isEmpty ? "…" : name
-      (name, isValue) = ("", false)
-    }
-    for character in self {
-      if character.isWhitespace || "\"'<>`".contains(character) || section == ";" && character == "/" {
-        endItem()
-        section = nil
-      } else if character == "&" || !isValue && (character == "?" || character == ";") {
-        endItem()
-        if character == "?" || character == ";" && section != "?" { section = character }
-      } else if isValue {
-        continue
-      } else if section != nil {
-        name.append(character)
-        guard character == "=" else { continue }
-        text += name + "…"
-        (name, isValue) = ("", true)
-        continue
-      }
-      text.append(character)
-    }
-    endItem()
-    return text
-  }
+  /// The text with every URL in it as ``Foundation/URL/redacted``, and without the values of anything else like a query
+  /// or a parameter in a path, for messages of libraries and other transports.
+  package var withRedactedURLs: String { URLRedactor.redacted(self, isURL: false) }
+
+  /// The text of a URL as ``Foundation/URL/redacted``.
+  package var redactedURL: String { URLRedactor.redacted(self, isURL: true) }
 }
 
 extension URL {
-  /// The URL as logs and messages may show it: no user info, no values of the query and of parameters in the path
-  /// (`;jsessionid=`), no fragment.
-  package var redacted: String {
-    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "<unreadable URL>" }
-    (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
-    let items = (parts.queryItems ?? []).map { $0.value == nil ? "…" : "\($0.name)=…" }
-    parts.queryItems = nil
-    guard var text = parts.string else { return "<unreadable URL>" }
-    if text.contains("%3B") || text.contains("%3b") {
-      text = text.replacing("%3B", with: ";").replacing("%3b", with: ";").replacing("%3D", with: "=")
-    }
-    return text.hidingValues + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
-  }
+  /// The URL as logs, traces and messages may show it: no user info, no values of the query and of parameters in the
+  /// path (`;jsessionid=`), no credentials that the path shows by their shape, no fragment.
+  package var redacted: String { absoluteString.redactedURL }
 
   /// The URL without user name and password.
   package var withoutUserInfo: URL {
@@ -76,5 +22,115 @@ extension URL {
     }
     (parts.user, parts.password) = (nil, nil)
     return parts.url ?? self
+  }
+}
+
+/// Redacts a URL, or a text with URLs, in one pass over the bytes.
+private struct URLRedactor {
+  private enum Section {
+    case query
+    case parameter
+  }
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  /// Whether all is one URL. In a text, white space, quotes and angle brackets end it.
+  private let isURL: Bool
+  private var text: [UInt8] = []
+  private var section: Section?
+  /// Where the name of an item begins in the text.
+  private var name: Int?
+  /// Whether the value of an item is passed over.
+  private var isHidden = false
+  private var hasFragment: Bool
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>, isURL: Bool) {
+    (self.bytes, self.isURL, hasFragment) = (bytes, isURL, isURL)
+    text.reserveCapacity(bytes.count + 16)
+  }
+
+  static func redacted(_ text: String, isURL: Bool) -> String {
+    var text = text
+    return text.withUTF8 { bytes in
+      var redactor = URLRedactor(bytes, isURL: isURL)
+      redactor.run()
+      return String(decoding: redactor.text, as: UTF8.self)
+    }
+  }
+
+  private mutating func run() {
+    var index = isURL && bytes.starts(with: "//".utf8) ? endOfUserInfo(from: 0) : 0
+    while index < bytes.count {
+      let (byte, next) = decoded(at: index)
+      switch byte {
+      case _ where isEnd(byte):
+        endItem(in: nil)
+        hasFragment = isURL
+      case UInt8(ascii: "#") where hasFragment:
+        endItem(in: nil)
+        index = bytes[index...].firstIndex(where: isEnd) ?? bytes.count
+        continue
+      case UInt8(ascii: "/") where section == .parameter: endItem(in: nil)
+      case UInt8(ascii: "?") where section != .query || !isHidden: endItem(in: .query)
+      case UInt8(ascii: ";") where section != .query || !isHidden: endItem(in: section ?? .parameter)
+      case UInt8(ascii: "&"): endItem(in: section)
+      case _ where isHidden:
+        index = next
+        continue
+      case UInt8(ascii: "=") where section != nil:
+        text += bytes[index..<next]
+        text += String.redacted.utf8
+        (name, isHidden, index) = (nil, true, next)
+        continue
+      case UInt8(ascii: ":") where bytes[next...].starts(with: "//".utf8):
+        text.append(byte)
+        index = endOfUserInfo(from: next)
+        continue
+      default:
+        if CredentialShapes.mayBegin(in: bytes, at: index), let end = CredentialShapes.end(in: bytes, at: index) {
+          text += String.redacted.utf8
+          index = end
+          continue
+        }
+      }
+      text += bytes[index..<next]
+      if section != nil, name == nil { name = text.count }
+      index = next
+    }
+    endItem(in: nil)
+  }
+
+  /// A byte, and the index after it. In a path, what begins or separates items counts also if it is encoded.
+  private func decoded(at index: Int) -> (UInt8, Int) {
+    guard bytes[index] == UInt8(ascii: "%"), section != .query, index + 2 < bytes.count else {
+      return (bytes[index], index + 1)
+    }
+    switch (bytes[index + 1], bytes[index + 2] | 0x20) {
+    case (UInt8(ascii: "2"), UInt8(ascii: "6")): return (UInt8(ascii: "&"), index + 3)
+    case (UInt8(ascii: "3"), UInt8(ascii: "b")): return (UInt8(ascii: ";"), index + 3)
+    case (UInt8(ascii: "3"), UInt8(ascii: "d")): return (UInt8(ascii: "="), index + 3)
+    case (UInt8(ascii: "3"), UInt8(ascii: "f")): return (UInt8(ascii: "?"), index + 3)
+    default: return (bytes[index], index + 1)
+    }
+  }
+
+  private func isEnd(_ byte: UInt8) -> Bool {
+    !isURL && (byte == 0x20 || 0x09...0x0D ~= byte || "\"'<>`".utf8.contains(byte))
+  }
+
+  /// Begins another section. The name of an item without a value may be a secret itself.
+  private mutating func endItem(in next: Section?) {
+    if section == .query, let name, text.count > name {
+      text.removeSubrange(name...)
+      text += String.redacted.utf8
+    }
+    (section, name, isHidden) = (next, nil, false)
+  }
+
+  /// Passes over the user info after two slashes.
+  private mutating func endOfUserInfo(from slashes: Int) -> Int {
+    text += "//".utf8
+    hasFragment = true
+    let authority = bytes[(slashes + 2)...].prefix { !isEnd($0) && !"/?#".utf8.contains($0) }
+    return authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
   }
 }

@@ -104,7 +104,7 @@ extension RequestLogger {
   private func title(of request: InterceptedRequest) -> String {
     var text = request.url.absoluteString
     // Skip redaction for a URL that cannot contain a secret.
-    if text.utf8.contains(where: Self.mayPrecedeSecret) {
+    if text.utf8.contains(where: Self.mayPrecedeSecret) || CredentialShapes.areFound(in: text) {
       text = redaction.redacted(LoggedExchange(request).entry(withBodies: false)).request.url
     }
     return "\(request.method) \(text)" + (request.attempt > 1 ? ", attempt \(request.attempt)" : "")

@@ -56,7 +56,7 @@
         note(TrafficFacts.attributes(of: request), on: span)
         let method = request.method.rawValue
         if !TrafficFacts.methods.contains(method) { span.attributes["http.request.method_original"] = method }
-        span.attributes["url.full"] = request.url.withoutSecrets
+        span.attributes["url.full"] = request.url.redacted
         if resend > 0 { span.attributes["http.request.resend_count"] = resend }
       }
       propagate(span.context, with: &request, by: tracer)

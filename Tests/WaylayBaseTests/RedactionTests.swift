@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import WaylayBase
@@ -16,6 +17,28 @@ struct RedactionTests {
       #expect(!text.withRedactedURLs.contains(Recording.mark) || text == "://pl4nted", "\(text.withRedactedURLs)")
     }
     #expect("no URL here; is there one? a=b".withRedactedURLs == "no URL here; is there one? a=b")
-    #expect("https://a.example/b;v=1/c;d?e=f&g".withRedactedURLs == "https://a.example/b;v=…/c;d?e=…&…")
+    let shown = "https://a.example/b;v=REDACTED/c;d?e=REDACTED&REDACTED"
+    #expect("https://a.example/b;v=1/c;d?e=f&g".withRedactedURLs == shown)
+  }
+
+  @Test(
+    "a URL is shown without user info, values and fragment, and without what has the shape of a credential",
+    arguments: [
+      (
+        "https://u:pl4nted@a.test:81/b?c=pl4nted&pl4nted&d=#pl4nted",
+        "https://a.test:81/b?c=REDACTED&REDACTED&d=REDACTED"
+      ),
+      ("https://a.test/b;x=pl4nted;y/c?e", "https://a.test/b;x=REDACTED;y/c?REDACTED"),
+      ("https://a.test/b%3bx%3dpl4nted/c%3Fd=pl4nted", "https://a.test/b%3bx%3dREDACTED/c%3Fd=REDACTED"),
+      ("https://a.test/https://u:pl4nted@b.test/c", "https://a.test/https://b.test/c"),
+      ("//u:pl4nted@a.test/b", "//a.test/b"), ("mailto:a@b.test?body=pl4nted", "mailto:a@b.test?body=REDACTED"),
+      ("/a/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbDRudGVkIn0.cGw0bnRlZA/b", "/a/REDACTED/b"),
+      ("/bot:xoxb-pl4nted-1A2b3C4d5E6f7G/b", "/bot:REDACTED/b"), ("/a/sk_live_pl4ntedA1b2C3d4E5f6", "/a/REDACTED"),
+      ("https://a.test/eyJ/hf_/ghp_/sk-learn/task-force/x@y", "https://a.test/eyJ/hf_/ghp_/sk-learn/task-force/x@y"),
+    ])
+  func shown(url: String, shown: String) throws {
+    #expect(url.redactedURL == shown && shown.redactedURL == shown)
+    #expect(try #require(URL(string: url)).redacted == shown)
+    #expect("see \(url), \"\(url)\"".withRedactedURLs.contains("\"\(shown)\"") || !url.contains("://"))
   }
 }

@@ -55,7 +55,10 @@ struct LoggerTests {
 
   @Test(
     "a line has no secret of a URL, wherever in it that is",
-    arguments: ["/v1?access_token=S", "/v1#access_token=S", "/v1;jsessionid=S", "/v1%3Bjsessionid=S", "ada:S@"])
+    arguments: [
+      "/v1?access_token=S", "/v1#access_token=S", "/v1;jsessionid=S", "/v1%3Bjsessionid=S", "ada:S@",
+      "/v1/ghp_SA1b2C3d4E5f6G7h8", "/v1/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJTIn0S.cGw0bnRlZA/me",
+    ])
   func urls(_ place: String) async throws {
     let text = place.replacing("S", with: "pl4nted")
     let url = place.hasPrefix("/") ? "http://api.example.com\(text)" : "http://\(text)api.example.com/v1"

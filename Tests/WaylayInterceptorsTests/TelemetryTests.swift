@@ -63,15 +63,16 @@
     }
 
     @Test(
-      "url.full has no user, no fragment, and no value of a query or a parameter",
+      "url.full has no user, no fragment, no value of a query or a parameter, and no credential by its shape",
       arguments: [
         (
           "https://u:s3cret@a.test:8443/b;id=s3cret;c/d=e?x=s3cret&y&z=s3cret?s3cret=1&&=s3cret#s3cret",
-          "https://a.test:8443/b;id=REDACTED;c/d=e?x=REDACTED&y&z=REDACTED&&=REDACTED"
+          "https://a.test:8443/b;id=REDACTED;c/d=e?x=REDACTED&REDACTED&z=REDACTED&&=REDACTED"
         ),
         ("https://s3cret@u;v=s3cret@a.test", "https://a.test"), ("http://a.test?k=s3cret", "http://a.test?k=REDACTED"),
-        ("https://[2001:db8::1]:81/%40;%3D=s3cret/", "https://[2001:db8::1]:81/%40;%3D=REDACTED/"),
+        ("https://[2001:db8::1]:81/%40;%3D=s3cret/", "https://[2001:db8::1]:81/%40;%3DREDACTED/"),
         ("https://a.test/b//c@d;e", "https://a.test/b//c@d;e"),
+        ("https://a.test/v1/ghp_pl4ntedA1b2C3d4E5f6G7/x", "https://a.test/v1/REDACTED/x"),
       ])
     func shownURL(url: String, shown: String) async throws {
       let request = InterceptedRequest(.get, try #require(URL(string: url)))

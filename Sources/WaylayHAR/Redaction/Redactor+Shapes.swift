@@ -1,14 +1,4 @@
 extension Redactor {
-  /// Prefixes of credentials of well-known services, by their first byte.
-  private static let prefixes = Dictionary(
-    grouping: """
-      AGE-SECRET-KEY-1 AIza AKIA ASIA ATATT3 ATCTT3 GOCSPX- NRAK- PMAK- SG. dapi dckr_pat_ doo_v1_ dop_v1_ figd_ gho_ \
-      ghp_ ghr_ ghs_ ghu_ github_pat_ gldt- glpat- gsk_ hf_ hvs. lin_api_ npm_ ntn_ nvapi- pul- pypi- r8_ rk_live_ \
-      rk_test_ shpat_ shpca_ shppa_ shpss_ sk- sk_live_ sk_test_ sntrys_ sq0atp- sq0csp- whsec_ xapp- xoxa- xoxb- xoxc- \
-      xoxd- xoxe- xoxe. xoxp- xoxr- xoxs- ya29.
-      """.split(separator: " ").map { Array($0.utf8) }
-  ) { $0[0] }
-
   /// Replaces a secret known by its shape: a credential of a well-known service, a signed or encrypted token (RFC
   /// 7519), a private key (RFC 7468), and by option a payment number.
   ///
@@ -21,15 +11,6 @@ extension Redactor {
       guard String(decoding: kind, as: UTF8.self).contains("PRIVATE KEY") else { return nil }
       let mark = draft.source.firstRange(of: "-----END ".utf8, from: kind.endIndex)
       end = mark.map { min($0.upperBound + kind.count + 5, rest.endIndex) } ?? rest.endIndex
-    } else if rest.first == UInt8(ascii: "e"), rest.starts(with: "eyJ".utf8) {
-      let header = draft.find(from: start) { !$0.isOfWord && $0 != UInt8(ascii: "-") }
-      let payload = draft.find(from: header + 1) { !$0.isOfWord && $0 != UInt8(ascii: "-") }
-      let areParts =
-        payload < rest.endIndex && draft.source[header] == UInt8(ascii: ".")
-        && draft.source[payload] == UInt8(ascii: ".")
-      if areParts, header - start >= 10, payload - header > 10 {
-        end = draft.find(from: payload) { !$0.isOfWord && !"-.".utf8.contains($0) }
-      }
     } else if rest.first == UInt8(ascii: "L"), rest.starts(with: "LS0tLS1CRUdJTi".utf8) {
       // A private key in Base64.
       guard start == 0 || !Base64.isDigit(draft.source[start - 1]) else { return nil }
@@ -39,11 +20,8 @@ extension Redactor {
     } else if rest.first.map({ $0 | 0x20 }) == UInt8(ascii: "b"), rest.dropFirst().starts(with: "earer ".utf8) {
       let token = rest.dropFirst(7).prefix { $0.isOfWord || "-.~+/=".utf8.contains($0) }
       if token.count >= 16, Array(token).looksRandom { (start, end) = (token.startIndex, token.endIndex) }
-    } else if let prefix = Self.prefixes[rest[start]]?.first(where: rest.starts) {
-      let text = rest.dropFirst(prefix.count).prefix(64).prefix { $0.isOfWord || "-.".utf8.contains($0) }
-      if text.count >= 16, Array(text).looksRandom {
-        end = draft.find(from: text.endIndex) { !$0.isOfWord && !"-.".utf8.contains($0) }
-      }
+    } else {
+      end = draft.source.withUnsafeBufferPointer { CredentialShapes.end(in: $0, at: start) }
     }
     if end == nil, redaction.hidesPaymentNumbers { end = endOfPaymentNumber(rest) }
     guard let end else { return nil }

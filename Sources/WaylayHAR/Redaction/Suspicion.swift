@@ -101,24 +101,6 @@ extension [UInt8] {
       || count >= 20 && allSatisfy(\.isASCIILetter)
   }
 
-  /// Whether at least twelve characters belong to words in which letters and digits, or cases, alternate.
-  var looksRandom: Bool {
-    guard count >= 12, !contains(where: \.isSpace), !isPlain else { return false }
-    let words = split { !$0.isASCIILetter && !$0.isASCIIDigit }
-    return words.filter(\.alternates).reduce(0) { $0 + $1.count } >= 12
-  }
-
-  /// Whether it is a URL, path, file name, address, time or UUID.
-  fileprivate var isPlain: Bool {
-    if starts(with: "/".utf8) || starts(with: "0x".utf8) || isTimestamp { return true }
-    if let at = lastIndex(of: UInt8(ascii: "@")), at == 0 || self[at...].contains(UInt8(ascii: ".")) { return true }
-    if count == 36 && [8, 13, 18, 23].allSatisfy({ self[$0] == UInt8(ascii: "-") }) { return true }
-    if firstRange(of: "://".utf8, from: 0) != nil { return true }
-    // A file name, as in photos/2026/IMG_4711.jpg.
-    guard let dot = lastIndex(of: UInt8(ascii: ".")), 2...5 ~= count - dot - 1 else { return false }
-    return self[dot + 1] >= 0x61 && self[(dot + 1)...].allSatisfy { 0x61...0x7A ~= $0 || $0.isASCIIDigit }
-  }
-
   /// Whether it is the identifier of a resource, which some services call `sid`: two capitals and 32 hexadecimal digits.
   fileprivate var isResource: Bool {
     count == 34 && prefix(2).allSatisfy { 0x41...0x5A ~= $0 }
@@ -149,20 +131,4 @@ extension [UInt8] {
 
   /// Whether it is a text for people: words without digits.
   var isText: Bool { allSatisfy { $0.isASCIILetter || $0 >= 0x80 || " .,:;!?'()-".utf8.contains($0) } }
-
-  /// Whether it is a date, with a time or without (ISO 8601).
-  var isTimestamp: Bool {
-    count >= 10 && self[4] == UInt8(ascii: "-") && self[7] == UInt8(ascii: "-") && self[..<4].allSatisfy(\.isASCIIDigit)
-      && self[4...].allSatisfy { $0.isASCIIDigit || "-+:.TZtz ".utf8.contains($0) }
-  }
-}
-
-extension ArraySlice<UInt8> {
-  /// Whether letters and digits, or upper and lower case, alternate.
-  fileprivate var alternates: Bool {
-    let kinds = map { $0.isASCIIDigit ? 0 : $0 < 0x60 ? 1 : 2 }
-    let turns = zip(kinds, kinds.dropFirst()).count { $0 != $1 && !($0 == 1 && $1 == 2) }
-    // Letters alone need many changes of case.
-    return kinds.contains(0) ? count >= 5 && turns >= 2 : count >= 16 && turns * 5 >= count
-  }
 }

@@ -36,8 +36,8 @@ struct LoadErrorTests {
   @Test("an error of an app's own says what ours say, without secrets")
   func shape() {
     let refusal = Refusal(url: .example)
-    #expect("\(refusal)".hasPrefix("Refusal.locked: the account is locked at https://a.example/?token=…"))
-    #expect("\(refusal)".hasSuffix("[http://api.example.com/v1/users?id=…]"))
+    #expect("\(refusal)".hasPrefix("Refusal.locked: the account is locked at https://a.example/?token=REDACTED"))
+    #expect("\(refusal)".hasSuffix("[http://api.example.com/v1/users?id=REDACTED]"))
     #expect(!refusal.localizedDescription.contains("secret"))
     #expect(!refusal.isNetworkFailure)
   }

@@ -99,7 +99,7 @@ struct SecretTests {
       await failure { try await URLSession.intercepted(by: registry).data(from: .example) },
     ] {
       let error = try #require(error as? URLError)
-      #expect(error.localizedDescription == "The token has expired: sign in again, at https://a.example/?next=…")
+      #expect(error.localizedDescription == "The token has expired: sign in again, at https://a.example/?next=REDACTED")
       #expect(error.code == .unknown && error.cause(as: Explained.self) != nil)
     }
     expectNothing(in: try await said("http://api.example\(Self.path)") { _, _ in throw Explained() })

@@ -38,7 +38,8 @@ public struct EntryFilter: Sendable {
       case .key(let key): entry.key == key
       case .url(let url):
         // The program `waylay` lists archives without their key rules: compare the readable part of the URL.
-        entry.details.url == KeyText(url).text || entry.details.url == url.redacted && url.redacted.hasSuffix("…")
+        entry.details.url == KeyText(url).text
+          || entry.details.url == url.redacted && url.redacted.hasSuffix(.redacted)
       case .resource(let resource): resource.matches(entry)
       case .host(let host): entry.details.host == host
       case .tags(let tags): !tags.isDisjoint(with: entry.details.tags)

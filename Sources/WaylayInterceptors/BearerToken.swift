@@ -34,8 +34,8 @@ public import WaylayCore
 /// cache of tokens do, the token is sent once more.
 ///
 /// The requests of the refresh are nested (rule 7 of "How a chain runs"): routed, mocked and recorded, but not
-/// authorized by this interceptor, as long as a request waits for the token. Work that the refresh starts and does not
-/// wait for may outlive that; start it in `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of
+/// authorized by this interceptor. Work that the refresh starts and does not wait for may outlive it; start that in
+/// `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of
 /// a session is not recognized as nested: there, a refresh with a session needs a URL outside of `hosts`, because
 /// otherwise it would wait for itself, up to its limit. A direct load is recognized everywhere.
 ///
@@ -239,7 +239,7 @@ private final class Tokens: Sendable {
 
   /// Takes a step, and waits for the refresh in it.
   private func waiter(_ step: (State) -> Step) async throws -> String {
-    let (waiter, new) = (Promise<String>(), SharedWork(of: ObjectIdentifier(self), waiters: 0))
+    let (waiter, new) = (Promise<String>(), SharedWork(of: ObjectIdentifier(self)))
     let work: SharedWork
     var refused: String?
     switch state.withLock({ $0.take(step($0), waiter, new) }) {
@@ -248,8 +248,6 @@ private final class Tokens: Sendable {
     case .wait(let running): work = running
     case .refresh(let token): (work, refused) = (new, token)
     }
-    work.addWaiters(1)
-    defer { work.addWaiters(-1) }
     if work === new { start(work, refused) }
     return try await waiter.valueUnlessCancelled()
   }

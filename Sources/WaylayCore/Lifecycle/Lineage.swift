@@ -74,7 +74,7 @@ final class Lineage: Sendable {
   private var counts: Bool {
     switch scope {
     case .load(let load): load.withLock { $0 != nil }
-    case .work(let work): work.isWanted
+    case .work(let work): work.isRunning
     case .unlimited: true
     }
   }

@@ -218,6 +218,13 @@ extension HTTPField.Name {
   }
 }
 
+extension URLQueryItem {
+  /// Whether the item is a credential by its name or, as in `key=AIza…`, by its shape.
+  fileprivate var isCredential: Bool {
+    CredentialNames.isCredential(name) || value.map(CredentialShapes.areFound) ?? false
+  }
+}
+
 extension InterceptedRequest {
   /// Removes a user and credential query items that are absent from the other URL, and restores that URL's user;
   /// returns the names of the changes.
@@ -231,9 +238,9 @@ extension InterceptedRequest {
     }
     let known = Set(others?.queryItems ?? [])
     let items = zip(parts.percentEncodedQueryItems ?? [], parts.queryItems ?? [])
-    let added = items.filter { !known.contains($1) && CredentialNames.isCredential($1.name) }
+    let added = items.filter { !known.contains($1) && $1.isCredential }
     if !added.isEmpty {
-      let kept = items.filter { known.contains($1) || !CredentialNames.isCredential($1.name) }.map(\.0)
+      let kept = items.filter { known.contains($1) || !$1.isCredential }.map(\.0)
       parts.percentEncodedQueryItems = kept.isEmpty ? nil : kept
       restored += added.map(\.1.name)
     }

@@ -5,7 +5,7 @@
 /// does: `page_token` is harmless, and `page_access_token` a credential. Letter case and punctuation do not count, nor
 /// does a number or a version at the end of a name (`X-Hub-Signature-256`, `token_v2`); a plural is another word.
 package enum CredentialNames {
-  /// What a row says of the values under its name.
+  /// The kind of the values under a name.
   package enum Kind: Sendable {
     /// A credential, or a private value such as a password, that is the same in each request of a user or an app.
     case stable
@@ -31,7 +31,7 @@ package enum CredentialNames {
   package static let table = [
     // Fields of HTTP
     Group(.stable, "…authorization, …cookie, authorization auxiliary, x authentication"),
-    // Tokens and what stands for them
+    // Tokens and their equivalents
     Group(
       .stable,
       """
@@ -120,7 +120,7 @@ package enum CredentialNames {
   /// The credential fields that HTTP defines, in lower case: no policy sends them to another origin.
   package static let standard: Set = ["authorization", "cookie", "cookie2", "proxy-authorization"]
 
-  /// What the table says of a name; `nil` if it has no row for it.
+  /// The kind of a name; `nil` if the table has no row for it.
   ///
   /// For most names that is a look at their last two letters: nothing is allocated.
   package static func kind(of name: String) -> Kind? {

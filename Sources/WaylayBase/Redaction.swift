@@ -1,5 +1,5 @@
 extension String {
-  /// What stands for a value that is not shown.
+  /// The replacement of a value that is not shown.
   package static let redacted = "REDACTED"
 
   /// The text with every URL in it as ``Foundation/URL/redacted``, and without the values of anything else like a query
@@ -99,7 +99,7 @@ private struct URLRedactor {
     endItem(in: nil)
   }
 
-  /// A byte, and the index after it. In a path, what begins or separates items counts also if it is encoded.
+  /// A byte, and the index after it. In a path, an encoded separator of items counts too.
   private func decoded(at index: Int) -> (UInt8, Int) {
     guard bytes[index] == UInt8(ascii: "%"), section != .query, index + 2 < bytes.count else {
       return (bytes[index], index + 1)

@@ -90,7 +90,7 @@ public final class HostRewriter: RequestInterceptor {
       rules: HostRuleSource(rules), resolver: resolver, policy: policy, logger: logger, clock: clock)
   }
 
-  /// `true`: requests of other interceptors are routed, too, but not those of its own resolver.
+  /// `true`: the rewriter routes requests of interceptors, too, but not those of its resolver.
   public var takesPartInNestedRequests: Bool { true }
 
   /// Whether a rule routes the request's host, and no proxy of the system does where the policy yields to it.

@@ -23,8 +23,8 @@ public import WaylayCore
 /// | with a token that has been replaced | it is sent with the newest replacement |
 /// | with a token whose refresh is in flight | it waits for that refresh |
 /// | with a token whose refresh has failed since | it fails with the same error |
-/// | with another token | it has a refresh of its own, and waits for no other |
-/// | without a token | it has a refresh of its own, which no other request shares |
+/// | with another token | it has its own refresh, and waits for no other |
+/// | without a token | it has its own refresh, which no other request shares |
 ///
 /// So a request of one user never gets the token of another, if each user has another token.
 ///
@@ -113,7 +113,7 @@ private final class Tokens: Sendable {
     var tasks: [Task<Void, Never>] = []
   }
 
-  /// What is known of a refused token.
+  /// The state of a refused token.
   private struct Refusal {
     /// The refresh in flight.
     var refresh: SharedWork?
@@ -121,7 +121,7 @@ private final class Tokens: Sendable {
     var moment = 0
     /// Its token.
     var replacement: String?
-    /// Its failure, and the time on the stopwatch until which the failure stands for another refresh.
+    /// Its failure, and the time on the stopwatch until which there is no further refresh.
     var failure: (error: any Error, lasts: Duration)?
   }
 
@@ -140,7 +140,7 @@ private final class Tokens: Sendable {
     var order: [String] = []
     var refreshes: [ObjectIdentifier: Refresh] = [:]
 
-    /// What to do for a request with a token.
+    /// The next step for a request with a token.
     ///
     /// - Parameter sent: When the request was sent that was refused; `nil` before a request is sent.
     func step(_ token: String, sentAt sent: Int?, now: Duration) -> Step {
@@ -228,7 +228,7 @@ private final class Tokens: Sendable {
   /// The token to send a refused request again with.
   func replacement(of token: String?, sentAt moment: Int) async throws -> String {
     if let token { return try await usable(token, sentAt: moment) }
-    // Nobody knows whose request it is: its refresh is not shared.
+    // Without a token, the user is unknown: the refresh is not shared.
     return try await waiter { _ in .refresh(nil) }
   }
 

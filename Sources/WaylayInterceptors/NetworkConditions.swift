@@ -61,7 +61,7 @@ public final class NetworkConditions: OrderedInterceptor {
   /// Stops all simulation.
   public func reset() { state.withLock { $0 = State() } }
 
-  /// `true`: requests of other interceptors use the same network.
+  /// `true`: requests of interceptors use the same network.
   public var takesPartInNestedRequests: Bool { true }
 
   /// Passes the request on, or fails it.

@@ -55,7 +55,7 @@ public struct RequestLogger: OrderedInterceptor {
     self.redaction = redaction
   }
 
-  /// `true`: requests of other interceptors are logged, too.
+  /// `true`: the logger logs requests of interceptors, too.
   public var takesPartInNestedRequests: Bool { true }
 
   /// Logs the request, passes it on, and logs the response.

@@ -39,7 +39,7 @@
       (self.hosts, chosen) = (hosts, tracer)
     }
 
-    /// `true`: requests of other interceptors have spans, too.
+    /// `true`: requests of interceptors have spans, too.
     public var takesPartInNestedRequests: Bool { true }
 
     /// Creates the span, and passes the request on.

@@ -28,7 +28,7 @@
       chosen = factory
     }
 
-    /// `true`: requests of other interceptors are measured, too.
+    /// `true`: requests of interceptors are measured, too.
     public var takesPartInNestedRequests: Bool { true }
 
     /// Measures the request, and passes it on.

@@ -170,7 +170,7 @@ extension MockInterceptor {
 // MARK: Loading
 
 extension MockInterceptor {
-  /// `true`: requests of other interceptors are answered, too, but not those of the closures of its own stubs.
+  /// `true`: stubs answer requests of interceptors, too, but not those of their closures.
   public var takesPartInNestedRequests: Bool { true }
 
   /// Answers `request` with the first matching stub.

@@ -23,23 +23,17 @@ struct OtherClientsTests {
     #expect((try await client.session.data(from: url).1 as? HTTPURLResponse)?.statusCode == 200)
   }
 
-  @Test("a registry is a transport of Swift OpenAPI, and an interceptor one of its middlewares")
+  @Test("a registry is a transport of Swift OpenAPI")
   func openAPI() async throws {
     let base = try #require(URL(string: "https://api.example.com/v1"))
     let transport = RegistryTransport(registry: registry)
-    let middleware = InterceptorMiddleware(interceptor: SetField(.userAgent, "app/1.0", for: .http))
     let request = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/echo")
     let body = HTTPBody(
       AsyncStream<ArraySlice<UInt8>> { stream in
         stream.yield(ArraySlice("hello".utf8))
         stream.finish()
       }, length: .known(5), iterationBehavior: .single)
-    let (response, answer) = try await middleware.intercept(
-      request, body: body, baseURL: base, operationID: "echo"
-    ) { request, body, url in
-      #expect(request.headerFields[.userAgent] == "app/1.0")
-      return try await transport.send(request, body: body, baseURL: url, operationID: "echo")
-    }
+    let (response, answer) = try await transport.send(request, body: body, baseURL: base, operationID: "echo")
     var bytes: [UInt8] = []
     for try await chunk in try #require(answer) { bytes += chunk }
     #expect(response.status == .ok && String(decoding: bytes, as: UTF8.self) == "hello")
@@ -52,12 +46,12 @@ struct OtherClientsTests {
     let page = try String(contentsOf: root.appendingPathComponent("Documentation.docc/OnServers.md"), encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)
     let listings = page.components(separatedBy: "```text\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-    #expect(listings.count == 3)
+    #expect(listings.count == 2)
     for listing in listings { #expect(source.contains(listing), "\(listing)") }
   }
 }
 
-// MARK: What an app writes, forty lines
+// MARK: What an app writes
 
 /// A registry as the transport of a generated client: its chains, without `URLSession`.
 struct RegistryTransport: ClientTransport {
@@ -71,32 +65,6 @@ struct RegistryTransport: ClientTransport {
     urlRequest.httpMethod = request.method.rawValue
     for field in request.headerFields { urlRequest.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
     let response = try await registry.load(urlRequest, body: body.map { MessageBody($0) })
-    return (HTTPResponse(status: response.status, headerFields: response.fields), HTTPBody(response.body))
-  }
-}
-
-/// An interceptor as a middleware of a generated client.
-struct InterceptorMiddleware: ClientMiddleware {
-  let interceptor: any RequestInterceptor
-
-  func intercept(
-    _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String,
-    next: @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?)
-  ) async throws -> (HTTPResponse, HTTPBody?) {
-    guard let url = URL(string: baseURL.absoluteString + (request.path ?? "")) else { throw URLError(.badURL) }
-    let response = try await withoutActuallyEscaping(next) { next in
-      let rest = InterceptorChain.Next { intercepted in
-        var changed = request
-        (changed.method, changed.headerFields) = (intercepted.method, intercepted.fields)
-        let (response, body) = try await next(changed, HTTPBody(intercepted.body), baseURL)
-        return InterceptedResponse(
-          status: response.status, fields: response.headerFields, url: url, body: body.map { MessageBody($0) } ?? .empty
-        )
-      }
-      let intercepted = InterceptedRequest(
-        request.method, url, fields: request.headerFields, body: body.map { MessageBody($0) } ?? .empty)
-      return try await interceptor.startLoading(intercepted, next: rest)
-    }
     return (HTTPResponse(status: response.status, headerFields: response.fields), HTTPBody(response.body))
   }
 }
@@ -149,13 +117,6 @@ struct APIClient: Sendable {
 protocol ClientTransport: Sendable {
   func send(
     _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String
-  ) async throws -> (HTTPResponse, HTTPBody?)
-}
-
-protocol ClientMiddleware: Sendable {
-  func intercept(
-    _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String,
-    next: @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?)
   ) async throws -> (HTTPResponse, HTTPBody?)
 }
 

@@ -146,10 +146,8 @@ struct NestedTests {
       InterceptorChain("all") {
         Intercept("Asking") { [weak registry] request, next in
           guard request.url.path == "/data", let registry else { return try await next(request) }
-          var login = URLRequest(url: Self.login)
-          login.setValue("1", forHTTPHeaderField: "X-Try")
-          async let one = registry.data(for: login).0
-          async let two = registry.data(for: login).0
+          async let one = registry.data(for: URLRequest(url: Self.login)).0
+          async let two = registry.data(for: URLRequest(url: Self.login)).0
           let texts = try await [one, two].map { String(decoding: $0, as: UTF8.self) }
           return InterceptedResponse(to: request, body: .text(texts.sorted().joined(separator: " ")))
         }

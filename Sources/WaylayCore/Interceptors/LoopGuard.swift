@@ -2,8 +2,8 @@ import Foundation
 
 /// An interceptor that fails a load that re-enters it from within itself.
 ///
-/// Every registry already keeps a request of its own interceptors from those that do not take part in nested requests,
-/// so one registry cannot recurse. Use a loop guard when several registries lead into each other:
+/// Within one registry, a nested request only reaches the interceptors that take part in nested requests, so one
+/// registry cannot recurse. Use a loop guard when several registries lead into each other:
 ///
 /// ```swift
 /// let guarded = LoopGuard()

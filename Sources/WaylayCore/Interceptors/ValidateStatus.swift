@@ -14,7 +14,7 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// The error has what arrives of the body within a second, up to 1 KiB.
+/// The error has the part of the body that arrives within a second, up to 1 KiB.
 ///
 /// Put it first: an interceptor before it never sees such responses. A challenge (401) is an error too, so the session
 /// does not answer it with credentials.

@@ -89,7 +89,7 @@ extension MessageBody {
         }
       }
       if length.map({ $0 > most }) ?? true { reading.cancel() }
-      // A stream may ignore its cancellation, so the wait has an end of its own.
+      // A stream may ignore its cancellation, so the wait has a time limit.
       clock.schedule(clock.now().saturating(adding: 1_000_000_000)) {
         reading.cancel()
         end.settle(.success(()))
@@ -209,7 +209,7 @@ extension MessageBody {
 
     private static var currentReader: String { Lineage.currentReader ?? "a reader outside any chain" }
 
-    /// Ends the stream if nobody has read it.
+    /// Ends an unread stream.
     func release() { _ = take(.released) }
 
     private func take(_ new: State) -> (@Sendable () throws -> Chunks)? {

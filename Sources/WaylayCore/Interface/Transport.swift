@@ -59,11 +59,12 @@ extension Transport {
   public func invalidate() {}
 }
 
-/// A transport of this module, which makes no request through a session of the app; what is beneath it, it tags.
+/// A transport of this module. It makes no request through a session of the app, and tags the requests that foreign
+/// protocol classes beneath it get.
 protocol OwnTransport: Transport {}
 
 extension Transport {
-  /// Whether the transport may make requests of its own, which are then told apart from those of interceptors.
+  /// Whether the transport may make further requests, which must not be taken for those of interceptors.
   var isForeign: Bool { !(self is any OwnTransport) }
 }
 

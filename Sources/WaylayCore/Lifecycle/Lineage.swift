@@ -24,7 +24,7 @@ final class Lineage: Sendable {
 
   /// Whose code runs inside of the entry.
   enum Sender: Sendable {
-    /// An interceptor, or what it runs.
+    /// An interceptor, or code that it runs.
     case interceptor
     /// An interceptor that takes part in nested requests, and therefore must not get its own.
     case participant(any RequestInterceptor)
@@ -98,7 +98,7 @@ final class Lineage: Sendable {
 // MARK: Questions about a request
 
 extension Lineage {
-  /// What a request is to a registry inside of whose loads it was made.
+  /// The relation of a request to the registry inside of whose loads it was made.
   enum Nesting: Sendable {
     /// A request of an interceptor: those interceptors get it that take part in nested requests.
     case interceptor(Lineage)
@@ -145,25 +145,24 @@ extension Lineage {
   /// The maximum nesting depth; a deeper load is a loop.
   static let maximumDepth = 16
 
-  /// Returns a lineage one level deeper; throws an error with the path if it is too deep, or if ended loads keep
-  /// starting new ones, more than one per second.
-  static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
-    load.state.withLock { state in if !state.hasEnded { load.scope.withLock { $0 = load } } }
-    let (counting, now) = (outer?.counting, load.registry.clock.now())
-    var ended = outer?.ended ?? (count: 0, since: now)
-    if counting?.depth != outer?.depth { ended.count += 1 }
-    let isLong = ended.count > maximumDepth
-    let isLoop = isLong && now.saturating(subtracting: ended.since) < UInt64(maximumDepth) * 1_000_000_000
+  /// Makes a lineage one level deeper; throws an error with the path if it is too deep, or if ended loads keep starting
+  /// new ones, more than one per second.
+  convenience init(of load: Load, within outer: Lineage, now: UInt64) throws {
+    let (counting, most) = (outer.counting, Self.maximumDepth)
+    var ended = outer.ended
+    if counting?.depth != outer.depth { ended.count += 1 }
+    let isLong = ended.count > most
+    let isLoop = isLong && now.saturating(subtracting: ended.since) < UInt64(most) * 1_000_000_000
     if isLong { ended = (0, now) }
-    let lineage = Lineage(entry, in: counting, scope: .load(load.scope), load.id.number, ended: ended)
-    guard lineage.depth <= maximumDepth, !isLoop else {
+    self.init(
+      load.registry.lineageEntry, in: counting, scope: .load(load.scope), load.id.number, ended: ended)
+    guard depth <= most, !isLoop else {
       throw WaylayError(
         .loopDetected,
-        "a load entered interception again \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
-          + "own requests use a session that is not intercepted.",
+        "a load entered interception again \(most) times: \(path). Let the interceptor that makes its own requests use a "
+          + "session that is not intercepted.",
         url: load.url, requestID: load.id)
     }
-    return lineage
   }
 }
 
@@ -225,8 +224,8 @@ extension InterceptorRegistry {
   /// return response
   /// ```
   ///
-  /// Without it, a request of such a task is a nested one (rule 7) for as long as the load goes on, and a request of
-  /// the app from then on: which of the two depends on chance.
+  /// Without it, a request of such a task is a nested one (rule 7) until the load ends, and a request of the app from
+  /// then on: which of the two depends on chance.
   ///
   /// Do not wait for the operation in `startLoading`, unless its requests are for other interceptors: the interceptor
   /// would get them, and could wait for itself. A chain that enters itself again and again fails with
@@ -245,7 +244,7 @@ extension InterceptorRegistry {
 
 extension Lineage {
   /// The name of the lineage in a ``RequestTag``, unique in the process: requests are tagged for interceptors and for
-  /// what is beneath a transport.
+  /// protocol classes beneath a transport.
   var tagName: String {
     let name = "\(number).\(depth).\(entry.origin)"
     return if case .transport = sender { name + ".transport" } else { name }

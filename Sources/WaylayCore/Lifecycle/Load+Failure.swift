@@ -16,8 +16,8 @@ extension Load {
     state.withLock { $0.failure.flatMap { Self.isSameThrow($0.error, error) ? $0.origin : nil } }
   }
 
-  /// Whether both are one thrown error, which has passed several interceptors. An error that is thrown anew has a box
-  /// of its own, also if it is equal.
+  /// Whether both are one thrown error, which has passed several interceptors. An error that is thrown anew has another
+  /// box, also if it is equal.
   private static func isSameThrow(_ one: any Error, _ other: any Error) -> Bool {
     // `as` keeps the existentials from being opened: their boxes are compared.
     unsafeBitCast(one as any Error, to: UnsafeRawPointer.self)

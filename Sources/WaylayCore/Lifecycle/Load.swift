@@ -114,7 +114,7 @@ extension Load {
   /// - Returns: The response, and whether it is the last one: the load continues after a redirect or a challenge.
   func respondInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
     guard let selection = ownership.selection, !selection.inline.isEmpty else { return nil }
-    let lineage = try Lineage.deeper(than: ownership.outer, by: registry.lineageEntry, load: self)
+    let lineage = try enterLineage()
     let request = try enter(selection, first, first.urlRequest, nil, lineage)
     guard let response = try selection.inline.respond(to: request, of: self) else { return nil }
     guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else {
@@ -132,7 +132,7 @@ extension Load {
   func respond(
     after answer: InterceptedResponse? = nil, with body: MessageBody? = nil
   ) async throws -> InterceptedResponse {
-    let lineage = try Lineage.deeper(than: ownership.outer, by: registry.lineageEntry, load: self)
+    let lineage = try enterLineage()
     var hop = first
     if let body { hop.body = body }
     var selection = ownership.selection
@@ -174,6 +174,16 @@ extension Load {
       challenge = authentication.authorize(&request)
       selection = ownership.select(request)
     }
+  }
+
+  /// The lineage of the load's code, in which the load counts until its end.
+  private func enterLineage() throws -> Lineage {
+    state.withLock { state in if !state.hasEnded { scope.withLock { $0 = self } } }
+    let now = registry.clock.now()
+    guard let outer = ownership.outer else {
+      return Lineage(registry.lineageEntry, in: nil, scope: .load(scope), id.number, ended: (0, now))
+    }
+    return try Lineage(of: self, within: outer, now: now)
   }
 
   /// Stores the cookies of a response; reports an upload that an interceptor has responded to as sent, because no
@@ -231,7 +241,7 @@ extension Load {
     if let deadline = state.withLock({ $0.clock.deadline }) { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
-    if selection != nil { request.tag(with: lineage) }
+    if selection != nil { request.storage.value.lineage = lineage }
     if ownership.nesting != nil { request[NestedRequest.self] = true }
     return request
   }

@@ -19,7 +19,7 @@ final class Installation: Sendable {
   let isOurs: (@Sendable (URLRequest) -> Bool)?
   /// The transport that the app or a client provides; `nil` for the default one.
   let givenTransport: (any Transport)?
-  /// Whether the given transport is not one of this module, so that it may make requests of its own.
+  /// Whether the given transport is not one of this module, so that it may make further requests.
   let hasForeignTransport: Bool
 
   /// The state without the registry, because the registry may retain it.
@@ -275,7 +275,7 @@ extension Installation {
       // Keep entries that no longer count, because a sequence of ended loads may be a loop.
       let current = current?.within(SharedWork.current)
       outer = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false ? tagged : current
-      let nesting = installation.registry.nesting(from: outer)
+      let nesting = outer.flatMap(installation.registry.nesting(from:))
       self.nesting = nesting
       let target = request.url.map(InterceptorChain.Scope.Target.init)
       isWebSocket = target?.isWebSocket ?? false

@@ -171,11 +171,9 @@ public final class InterceptorRegistry: Sendable {
   }
 
   /// Whether a request of code with the lineage `outer` is nested in a load of this registry, and how (rule 7).
-  func nesting(from outer: Lineage?) -> Lineage.Nesting? {
-    guard let nesting = outer?.nesting(in: lineageEntry.origin), !settings.withLock({ $0.coversItself }) else {
-      return nil
-    }
-    return nesting
+  func nesting(from outer: Lineage) -> Lineage.Nesting? {
+    guard let nesting = outer.nesting(in: lineageEntry.origin) else { return nil }
+    return settings.withLock { $0.coversItself } ? nil : nesting
   }
 
   /// Runs requests of the registry's own interceptors through the whole chains, too, up to the maximum nesting depth:

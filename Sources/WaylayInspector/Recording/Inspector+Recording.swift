@@ -1,7 +1,7 @@
 import Foundation
 
 extension Inspector {
-  /// `true`: requests of other interceptors are recorded, too.
+  /// `true`: requests of interceptors are recorded, too.
   public var takesPartInNestedRequests: Bool { true }
 
   /// Records a load and its outcome.

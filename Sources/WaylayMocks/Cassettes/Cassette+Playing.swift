@@ -3,7 +3,7 @@ import WaylayHAR
 import WaylayRecording
 
 extension Cassette {
-  /// `true`: requests of other interceptors are played or recorded, too.
+  /// `true`: requests of interceptors are played or recorded, too.
   public var takesPartInNestedRequests: Bool { true }
 
   /// Plays the entry that matches a request, or records the exchange.

@@ -225,7 +225,7 @@ final class ClientRelay: Sendable {
     post([.response(head)])
     while let chunk = try await body.next() {
       client.received(chunk)
-      post([.data(chunk)])
+      if let pull = client.pull { await pull(chunk) } else { post([.data(chunk)]) }
       await ready()
     }
     post([.finished])

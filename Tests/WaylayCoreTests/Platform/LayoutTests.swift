@@ -44,6 +44,7 @@
         "workQueue", "session", "knownBody", "syncQ", "taskRegistry", "behaviours", "tasks", "suspendCount",
         "_callCompletionHandlerInline", "properties", "temporaryFileURL", "error", "_currentRequest",
         "_countOfBytesReceived", "_countOfBytesSent", "countOfBytesExpectedToReceive", "countOfBytesExpectedToSend",
+        "nextTaskIdentifier", "invalidated", "multiHandle",
       ])
     func renamed(name: String) async {
       await #expect(processExitsWith: .success) { [name = name as String] in
@@ -59,6 +60,9 @@
           Process.require(isEssential || !report.losses.isEmpty, "nothing is said of \(name)")
           Process.require(isEssential || report.description.contains(report.losses[0]), "\(report)")
           if !isEssential { Process.require(try await session.text(from: .example).1 == "hello", name) }
+          guard !isEssential, report.losses.contains(where: { $0.contains("bytes(for:)") }) else { continue }
+          let code = await failure { try await session.bytes(from: .example) }.flatMap(cause)?.code
+          Process.require(code == .foundationChanged && InterceptorRegistry.canIntercept, "\(String(describing: code))")
         }
         Process.require(lines.all.count { $0.contains("version of Foundation") } == 1, "\(lines.all)")
       }

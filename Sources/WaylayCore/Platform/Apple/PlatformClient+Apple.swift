@@ -29,6 +29,8 @@
     static let transportAnswersChallenges = true
     /// The loading system collects chunks for completion handlers itself.
     let reportsChunks = true
+    /// The loading system has a `bytes(for:)` of its own.
+    let pull: (@Sendable (Data) async -> Void)? = nil
     /// The loading system writes the files of download tasks, and informs their delegates.
     let isDownload = false
     /// Unknown to a protocol class: the body is always a stream in the request.

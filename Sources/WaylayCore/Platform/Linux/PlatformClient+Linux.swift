@@ -20,6 +20,10 @@
     private let givenBody: MessageBody?
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
     let reportsChunks: Bool
+    /// The reader of `bytes(for:)`.
+    private let bytes: TaskBytes?
+    /// Waits until the reader has taken a chunk, in place of an event; `nil` where chunks are events.
+    var pull: (@Sendable (Data) async -> Void)? { bytes?.take }
     /// Whether the body goes into a file.
     let isDownload: Bool
     /// Whether the body belongs to an upload task instead of its request.
@@ -73,7 +77,10 @@
       self.loader = loader
       caller = loader.caller
       self.task = task
-      session = try TaskInternals.session(of: task)
+      let found = try TaskInternals.session(of: task)
+      let standIn = found as? BytesSession
+      bytes = standIn?.bytes
+      session = standIn?.original ?? found
       workQueue = try TaskInternals.workQueue(of: task)
       isDownload = task is URLSessionDownloadTask
       isUpload = task is URLSessionUploadTask
@@ -93,6 +100,9 @@
       } else if caller != nil {
         listener = .caller(nil)
         reportsChunks = false
+      } else if bytes != nil {
+        listener = .handler
+        reportsChunks = true
       } else if task.delegate is any URLSessionDataDelegate {
         // The delegate is the task's or else the session's, and a task with a completion handler has the session's too
         // (P4).
@@ -185,6 +195,7 @@
         if meter.hasUnreportedUpload { tell() }
         guarded = head as? ChallengeProofResponse
         loader.client?.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
+        bytes?.begin(head)
       case .data(let data):
         loader.client?.urlProtocol(loader, didLoad: data)
         if !showsChunks { pass(data) }

@@ -8,7 +8,7 @@
     /// The receiver of questions: the delegate named in an `async` call, else the task's, else the session's.
     private var delegate: (any URLSessionTaskDelegate)? {
       if case .caller(let delegate?) = listener { return delegate }
-      return task.delegate
+      return task.delegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {

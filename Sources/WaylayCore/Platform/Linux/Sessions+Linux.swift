@@ -31,40 +31,6 @@
     }
   }
 
-  extension URLSession {
-    /// The bytes of `bytes(for:)`, by the name that they have on Apple platforms.
-    public typealias AsyncBytes = MessageBody.Bytes
-
-    /// Loads a request through the registry of this session, and returns its bytes as they arrive. Foundation on Linux has
-    /// no such function.
-    ///
-    /// ```swift
-    /// let (bytes, _) = try await session.bytes(from: url)
-    /// for try await line in bytes.lines where line.hasPrefix("data: ") { print(line.dropFirst(6)) }
-    /// ```
-    ///
-    /// Cookies, header fields and timeouts are the session's. It is a direct load: there is no task, and the session's
-    /// delegate is not asked.
-    ///
-    /// - Throws: `WaylayError.notIntercepted` for a session that no registry intercepts; otherwise the
-    ///   errors of ``InterceptorRegistry/load(_:body:)``.
-    public func bytes(for request: URLRequest) async throws -> (AsyncBytes, URLResponse) {
-      guard let ours = configuration.protocolClasses?.lazy.compactMap({ $0 as? InterceptingProtocol.Type }).first else {
-        throw InterceptionProbe.notIntercepted("its configuration has no protocol class of Waylay")
-      }
-      guard let installation = ProtocolClasses.installation(of: ours) else {
-        throw URLError(.resourceUnavailable, underlying: InterceptorRegistry.invalidatedError(url: request.url))
-      }
-      let response = try await installation.registry.load(request, nil, in: installation, of: self)
-      return (response.body.bytes, response.head)
-    }
-
-    /// Like ``bytes(for:)``, for a URL.
-    public func bytes(from url: URL) async throws -> (AsyncBytes, URLResponse) {
-      try await bytes(for: URLRequest(url: url))
-    }
-  }
-
   /// Calls listeners when a session is released. The session itself reports only its invalidation, to its delegate.
   ///
   /// The object is a specific value of the session's work queue, which is released after the session and its tasks.

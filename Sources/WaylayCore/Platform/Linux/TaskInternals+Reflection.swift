@@ -64,8 +64,9 @@
       return level?.children.first { $0.label == name }?.value
     }
 
-    static func changed(_ place: String) -> WaylayError {
-      hasFailed.withLock { $0 = true }
+    /// - Parameter isEssential: Whether no load can be intercepted without it.
+    static func changed(_ place: String, isEssential: Bool = true) -> WaylayError {
+      if isEssential { hasFailed.withLock { $0 = true } }
       return WaylayError(
         .foundationChanged,
         "\(place) differs from what this version of Waylay expects of Foundation on Linux: update Waylay, or use the "
@@ -91,6 +92,7 @@
       tellsInline == nil ? "a cancellation that crosses the end of an async call may stop all sessions (P34)" : nil,
       servesDownloads ? nil : "download tasks fail",
       TaskRecord.known == nil ? "error, currentRequest and the counts of a task stay as they were (P33)" : nil,
+      SessionParts.known != nil ? nil : "bytes(for:) of a session fails",
       findsTasks ? nil : "a mocked scope that ends does not wait for the tasks of its session",
     ].compactMap { $0 }
 

@@ -138,28 +138,28 @@
     static let misplacement = Locked(0)
   }
 
-  /// A property of a session task that is not public, and is read and written at its offset.
+  /// A property of a task or a session that is not public, and is read and written at its offset.
   struct StoredProperty<Value>: Sendable {
     let offset: Int
 
-    /// `nil` if tasks have no such property, or one of another type.
-    init?(_ name: String, in type: URLSessionTask.Type = URLSessionTask.self) {
+    /// `nil` if the class has no such property, or one of another type.
+    init?(_ name: String, in type: AnyClass = URLSessionTask.self) {
       guard let place = storedPlace(of: name, in: type), place.type == Value.self else { return nil }
       offset = place.offset
     }
 
     /// Must be called on the queue on which Foundation reads the property.
-    func read(from task: URLSessionTask) -> Value {
-      // The task is alive during this call, and the stored value has this type.
-      withExtendedLifetime(task) {
-        (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee
+    func read(from owner: AnyObject) -> Value {
+      // The owner is alive during this call, and the stored value has this type.
+      withExtendedLifetime(owner) {
+        (Unmanaged.passUnretained(owner).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee
       }
     }
 
     /// Must be called on the queue on which Foundation writes the property.
-    func write(_ value: Value, into task: URLSessionTask) {
-      // The task is alive during this call, and the stored value has this type.
-      (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
+    func write(_ value: Value, into owner: AnyObject) {
+      // The owner is alive during this call, and the stored value has this type.
+      (Unmanaged.passUnretained(owner).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
     }
   }
 

@@ -180,13 +180,17 @@
   struct RedirectAnswerTests {
     private let requests = Locked<[InterceptedRequest]>([])
 
-    private func outcome(_ plan: AppPlan, _ link: Link) async throws -> Outcome {
+    private func outcome(
+      _ plan: AppPlan, _ link: Link, timeout: TimeInterval = 60, ofSession: TimeInterval = 60
+    ) async throws -> Outcome {
       let registry = InterceptorRegistry(transport: InnerSession.transport()) { link }
       defer { registry.invalidate() }
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpAdditionalHeaders = ["Proxy-Authorization": "Basic session"]
+      configuration.timeoutIntervalForRequest = ofSession
       let system = AppleLoadingSystem(configuration.intercepted(by: registry))
-      let outcome = await system.load(URLRequest(url: try #require(URL(string: "https://first.test/"))), plan)
+      let url = try #require(URL(string: "https://first.test/"))
+      let outcome = await system.load(URLRequest(url: url, timeoutInterval: timeout), plan)
       #expect(outcome.violations.isEmpty)
       return outcome
     }
@@ -208,19 +212,79 @@
     @Test("an app that follows after a long time is not taken for one that has refused")
     func slow() async throws {
       var plan = AppPlan()
-      plan.secondsToFollow = 30
+      plan.secondsToFollow = 29
       let outcome = try await outcome(plan, leading)
       #expect(outcome.response?.statusCode == 200)
       #expect(outcome.hops == 2)
     }
 
-    @Test("an app that refuses and keeps the request gets the redirect when the request's timeout is over")
-    func kept() async throws {
+    @Test(
+      "an app that refuses and keeps the request gets the redirect in half of its task's time, and within 30 s",
+      arguments: [
+        (request: 60.0, session: 60.0, seconds: 30), (60, 10, 5), (8, 60, 4), (2, 60, 1), (3600, 60, 30),
+      ])
+    func kept(request: TimeInterval, session: TimeInterval, seconds: Int) async throws {
       var plan = AppPlan()
       (plan.followsRedirects, plan.loader, plan.keepsRefused) = (false, .hanging, true)
-      let outcome = try await outcome(plan, leading)
+      let outcome = try await outcome(plan, leading, timeout: request, ofSession: session)
+      #expect(outcome.error == nil)
       #expect(outcome.response?.statusCode == 302)
       #expect(outcome.hops == 1)
+      #expect(outcome.seconds == seconds)
+    }
+
+    @Test("an app that refuses and keeps nothing gets the redirect a second later")
+    func letGo() async throws {
+      var plan = AppPlan()
+      (plan.followsRedirects, plan.loader) = (false, .hanging)
+      let outcome = try await outcome(plan, leading)
+      #expect(outcome.response?.statusCode == 302)
+      // One second may have begun before.
+      #expect((1...2).contains(outcome.seconds))
+    }
+
+    @Test(
+      """
+      a request that an interceptor derives from its own stays out of the chain, over a redirect too; one that it makes \
+      anew runs the whole chain
+      """,
+      arguments: [(isDerived: true, isOwn: false), (true, true), (false, false), (false, true)])
+    func nested(isDerived: Bool, isOwn: Bool) async throws {
+      let (seen, system) = (Locked<[String]>([]), Locked<AppleLoadingSystem?>(nil))
+      var plan = AppPlan()
+      plan.followsByOwnRequest = isOwn
+      let registry = InterceptorRegistry(transport: InnerSession.transport()) {
+        Link { [plan] request, next in
+          seen.withLock { $0.append(request.url.path) }
+          if request.url.path == "/start" {
+            return InterceptedResponse(to: request, status: .found, fields: [.location: "/outer"])
+          }
+          guard request.url.path == "/outer", let system = system.withLock({ $0 }) else {
+            return try await next(request)
+          }
+          var inner = isDerived ? request.urlRequest : URLRequest(url: request.url)
+          inner.url = URL(string: "https://model.test/upload/2")
+          let outcome = await system.load(inner, plan)
+          #expect(outcome.violations.isEmpty)
+          #expect(outcome.hops == 3)
+          return InterceptedResponse(to: request, body: .data(outcome.body))
+        }
+      }
+      let loader = AppleLoadingSystem(URLSessionConfiguration.ephemeral.intercepted(by: registry))
+      system.withLock { $0 = loader }
+      let events = registry.events()
+      let outcome = await loader.load(URLRequest(url: try #require(URL(string: "https://model.test/start"))))
+      #expect(String(decoding: outcome.body, as: UTF8.self).hasPrefix("GET 0 "))
+      let inner = ["/upload/2", "/upload/1", "/upload/0"]
+      #expect(seen.withLock { $0 } == ["/start", "/outer"] + (isDerived ? [] : inner))
+      registry.invalidate()
+      system.withLock { $0 = nil }
+      // Two loads, whose hops have one id each.
+      var paths: [InterceptedRequest.ID: [String]] = [:]
+      for await event in events where event.kind == .started {
+        paths[event.id, default: []].append(event.url?.path ?? "")
+      }
+      #expect(Set(paths.values) == [["/start", "/outer"], inner])
     }
 
     @Test(

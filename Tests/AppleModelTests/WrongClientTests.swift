@@ -1,4 +1,5 @@
 #if !canImport(Darwin)
+  import AppleCore
   import AppleModel
   import Foundation
   import FoundationNetworking
@@ -25,6 +26,11 @@
     @Test("data before the response")
     func dataFirst() async throws {
       #expect(try await violations(of: DataFirst.self) == [.dataBeforeResponse])
+    }
+
+    @Test("a property of a request that is no property list, and that its copies are without")
+    func noPropertyList() async throws {
+      #expect(try await violations(of: NoPropertyList.self) == [.propertyMisused])
     }
 
     @Test("two ends")
@@ -92,6 +98,17 @@
     override func startLoading() {
       super.startLoading()
       client?.urlProtocol(self, didFailWithError: URLError(.timedOut))
+    }
+  }
+
+  private final class NoPropertyList: Right {
+    override func startLoading() {
+      guard request.url?.path != "/2" else { return super.startLoading() }
+      guard let target = URL(string: "https://model.test/2"),
+        let head = HTTPURLResponse(url: target, statusCode: 302, httpVersion: nil, headerFields: nil)
+      else { return }
+      let wrong = RequestProperty.setting(["key": NSObject()], in: URLRequest(url: target))
+      client?.urlProtocol(self, wasRedirectedTo: wrong, redirectResponse: head)
     }
   }
 

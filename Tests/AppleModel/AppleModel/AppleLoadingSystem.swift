@@ -14,12 +14,14 @@
     private let runLoops: [ModelRunLoop]
     /// Whether it asks no protocol class, as the loader does that is not the classic one.
     private let isDeaf: Bool
+    private let requestTimeout: TimeInterval
     private let sent = Locked<[URL]>([])
 
     /// - Parameter classes: The protocol classes of a session's configuration, in its order.
-    package init(_ classes: [URLProtocol.Type], isDeaf: Bool = false) {
+    package init(_ classes: [URLProtocol.Type], isDeaf: Bool = false, requestTimeout: TimeInterval = 60) {
       self.classes = classes.map { AnyClassBox(type: $0) }
       self.isDeaf = isDeaf
+      self.requestTimeout = requestTimeout
       runLoops = ModelRunLoop.Habit.allCases.map { ModelRunLoop($0) }
     }
 
@@ -27,7 +29,12 @@
     package convenience init(_ configuration: URLSessionConfiguration) {
       self.init(
         (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type },
-        isDeaf: !configuration.usesClassicLoadingMode)
+        isDeaf: !configuration.usesClassicLoadingMode, requestTimeout: configuration.timeoutIntervalForRequest)
+    }
+
+    /// How long a task may go without a word: the session's timeout, or that of its request.
+    func timeout(of request: URLRequest) -> TimeInterval {
+      request.timeoutInterval == 60 ? requestTimeout : request.timeoutInterval
     }
 
     /// What went to the network past all protocol classes.
@@ -71,7 +78,8 @@
       guard !isDeaf else { return nil }
       for candidate in classes {
         let answers = await withTaskGroup(of: Bool.self, returning: [Bool].self) { group in
-          for _ in 0..<times { group.addTask { candidate.type.canInit(with: request) } }
+          // Without the values of the app's task, which threads of the system do not have.
+          for _ in 0..<times { group.addTask { await Task.detached { candidate.type.canInit(with: request) }.value } }
           return await group.reduce(into: []) { $0.append($1) }
         }
         if answers.contains(true) { return candidate.type }

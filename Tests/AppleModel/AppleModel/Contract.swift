@@ -14,6 +14,8 @@
     case silenceAfterRefusal
     case challengeAfterResponse, challengeWhileOneIsOutstanding, foreignChallengeWithdrawn, challengeNotWithdrawn
     case neverFreed
+    /// A property of a request is no property list: CFNetwork prints API MISUSE.
+    case propertyMisused
   }
 
   /// The phases of one protocol object, and whether each call to the client fits.

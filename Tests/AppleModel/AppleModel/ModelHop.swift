@@ -7,6 +7,8 @@
     let task: ModelTask
     private let runLoop: ModelRunLoop
     private let contract = Locked(Contract())
+    // Unchecked: does not change once it is made.
+    private var clock: ModelClock?
     // Unchecked: the rest is used on the run loop's thread only, once it is made.
     private var object: URLProtocol?
     private(set) weak var freed: URLProtocol?
@@ -20,6 +22,7 @@
       super.init()
       let object = protocolClass.init(request: request, cachedResponse: nil, client: self)
       self.object = object
+      clock = ModelPatience.clock(of: object)
       freed = object
     }
 
@@ -44,8 +47,8 @@
     /// The app does not follow the redirect.
     func refused() { onRunLoop { self.contract.withLock { $0.refused() } } }
 
-    /// A second passes.
-    func tick() { onRunLoop { if let object = self.object { ModelPatience.tick(object) } } }
+    /// A second passes, as soon as the object waits for one.
+    func tick() async { await clock?.tick() }
 
     func note(_ violation: Violation) { contract.withLock { $0.note(violation) } }
 

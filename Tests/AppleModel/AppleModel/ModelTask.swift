@@ -48,6 +48,8 @@
     package var violations: [Violation] = []
     /// Things the app has been told while its task was suspended.
     package var toldWhileSuspended = 0
+    /// Seconds that passed after redirects.
+    package var seconds = 0
   }
 
   enum Event: Sendable {
@@ -73,6 +75,10 @@
       var isDone = false
       /// The redirect that the app has refused, while its response is waited for.
       var refused: URLResponse?
+      /// The seconds that pass until the object says something.
+      var time: Task<Void, Never>?
+      /// A refused request that the app keeps.
+      var kept: URLRequest?
       /// What a completion handler gets, and the file of a download.
       var collected = Data()
       var file: URL?
@@ -101,6 +107,7 @@
         done.settle(.failure(CancellationError()))
       }
       var (outcome, hops, collected, file) = state.withLock { ($0.outcome, $0.hops, $0.collected, $0.file) }
+      if let kept = state.withLock({ $0.kept.take() }) { ModelPatience.release(kept) }
       outcome.body += collected
       if let file {
         outcome.body += (try? Data(contentsOf: file)) ?? Data()
@@ -165,6 +172,7 @@
       let isFirst = state.withLock { state in
         guard !state.isDone else { return false }
         state.isDone = true
+        state.time?.cancel()
         change(&state.outcome)
         return true
       }
@@ -174,7 +182,10 @@
     // MARK: What protocol objects tell
 
     func tell(_ event: Event, from hop: ModelHop) {
-      state.withLock { $0.held.append((event, hop)) }
+      state.withLock { state in
+        state.held.append((event, hop))
+        state.time?.cancel()
+      }
       deliver()
     }
 
@@ -214,14 +225,13 @@
       case .withdrawn: break
       case .challenge(let challenge): answer(challenge, hop)
       case .redirected(let request, let response):
+        if RequestProperty.isMisused(in: request) { hop.note(.propertyMisused) }
         guard !plan.followsRedirects else { return follow(request, after: hop) }
+        if plan.keepsRefused { state.withLock { $0.kept = request } } else { ModelPatience.release(request) }
         guard plan.loader == .kind else {
           state.withLock { $0.refused = response }
           hop.refused()
-          if !plan.keepsRefused { ModelPatience.release(request) }
-          // Until it has waited for as long as the request may take.
-          for _ in 0..<(plan.keepsRefused ? Int(request.timeoutInterval) : 1) { hop.tick() }
-          return
+          return pass(Int.max, of: request, hop) { _ in }
         }
         state.withLock { $0.outcome.response = response as? HTTPURLResponse }
         hop.stop { self.finish { _ in } }
@@ -237,13 +247,33 @@
 
     /// The app follows a redirect when it has thought about it.
     private func follow(_ request: URLRequest, after hop: ModelHop) {
-      Task {
-        for _ in 0..<plan.secondsToFollow {
-          hop.tick()
-          for _ in 0..<10 { await Task.yield() }
-        }
+      pass(plan.secondsToFollow, of: request, hop) { isTimedOut in
+        ModelPatience.release(request)
+        guard !isTimedOut else { return }
         hop.stop { Task { await self.begin(self.plan.followsByOwnRequest ? self.ownRequest(request) : request) } }
       }
+    }
+
+    /// Lets seconds pass, until the object says something. A task that goes without a word for its timeout fails.
+    private func pass(
+      _ seconds: Int, of request: URLRequest, _ hop: ModelHop, _ then: @escaping @Sendable (_ isTimedOut: Bool) -> Void
+    ) {
+      let timeout = Int(system.timeout(of: request))
+      let isPassing = state.withLock { state in
+        guard state.held.isEmpty, !state.isCancelled, !state.isDone else { return false }
+        state.time = Task {
+          for _ in 0..<min(seconds, timeout) {
+            await hop.tick()
+            guard !Task.isCancelled else { break }
+            self.state.withLock { $0.outcome.seconds += 1 }
+          }
+          let isTimedOut = seconds >= timeout && !Task.isCancelled
+          if isTimedOut { hop.stop { self.finish { $0.error = URLError(.timedOut) } } }
+          then(isTimedOut)
+        }
+        return true
+      }
+      if !isPassing { then(false) }
     }
 
     /// A request that an app makes anew: what it knows of it is in it, and nothing else.

@@ -28,21 +28,6 @@
     }
   }
 
-  /// Detects whether any copy of a request is still retained: all copies share an object in one of its properties.
-  struct RequestHold: Sendable {
-    private final class Token: NSObject, Sendable {}
-
-    private weak var token: Token?
-
-    var isHeld: Bool { token != nil }
-
-    /// Returns a copy of the request with a new hold.
-    static func on(_ request: URLRequest) -> (URLRequest, RequestHold) {
-      let token = Token()
-      return (RequestProperty.setting(["waylay.hold": token], in: request), RequestHold(token: token))
-    }
-  }
-
   /// The thread that `startLoading` was called on, and the modes of its run loop: where the client may be called.
   ///
   /// Unchecked: of a `RunLoop`, other threads may only call the method for blocks and the one that wakes it up.
@@ -57,7 +42,7 @@
     }
   }
 
-  /// The properties of a request, which copies keep.
+  /// The properties of a request, which copies keep. Their values must be property lists (``RequestHold``).
   /// https://developer.apple.com/documentation/foundation/urlprotocol/setproperty(_:forkey:in:)
   enum RequestProperty {
     static func value(_ key: String, of request: URLRequest) -> Any? { URLProtocol.property(forKey: key, in: request) }

@@ -1,6 +1,8 @@
 #if !CORELIBS_FOUNDATION || WAYLAY_APPLE_MODEL
+  import Foundation
+
   extension RequestTag {
-    private static let key = "waylay.lineage"
+    fileprivate static let key = "waylay.lineage"
 
     /// The URL the app asked for, when `request` is a later hop.
     static func origin(of request: URLRequest) -> URL? { RedirectTag.origin(of: request) }
@@ -62,6 +64,8 @@
       (RequestProperty.value(originKey, of: request) as? String).flatMap { URL(string: $0) }
     }
 
+    /// A request that was made inside a load stays one over a redirect: it keeps its tag (rule 7).
+    ///
     /// - Parameter owner: The task that will load the request.
     static func tagged(
       _ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest,
@@ -69,6 +73,7 @@
     ) -> URLRequest {
       var properties: [String: any Sendable] = [hopKey: hop, idKey: id.number]
       properties[originKey] = (origin(of: source) ?? source.url)?.absoluteString
+      properties[RequestTag.key] = RequestProperty.value(RequestTag.key, of: source) as? String
       if let owner {
         trails.withLock { trails in
           trails = trails.filter { $0.value.owner != nil }
@@ -78,12 +83,42 @@
       return RequestProperty.setting(properties, in: request)
     }
 
-    /// The request of a new protocol object, with the values of the last redirect of its task.
+    /// The request of a new protocol object, with the values of the last redirect of its task. Before the first one it has
+    /// none: what an interceptor derives from the request of a later hop begins a load of its own.
     static func restored(_ request: URLRequest, of owner: (any AnyObject & Sendable)?) -> URLRequest {
-      guard let owner, let trail = trails.withLock({ $0[ObjectIdentifier(owner)] }), trail.owner === owner else {
-        return request
+      guard let owner else { return request }
+      guard let trail = trails.withLock({ $0[ObjectIdentifier(owner)] }), trail.owner === owner else {
+        guard id(of: request) != nil else { return request }
+        return RequestProperty.setting([hopKey: nil, idKey: nil, originKey: nil], in: request)
       }
       return RequestProperty.setting(trail.properties, in: request)
+    }
+  }
+
+  /// Tells when no copy of a request is retained any more: all copies share the object in one of its properties.
+  ///
+  /// Properties must be property lists. CFNetwork prints "API MISUSE: properties set by +[NSURLProtocol
+  /// setProperty:forKey:inRequest:] should only include property list types" for any other value, and a copy that is made
+  /// of a request as a property list would be without it (SBTUITestTunnel pull request 192, PINRemoteImage issue 606). So
+  /// the object is data, whose deallocator ends the hold. It is an `NSData`, because the copy of an immutable object is
+  /// the object itself, while `Data` copies a few bytes into the value and frees them at once.
+  /// https://developer.apple.com/documentation/foundation/nsdata/init(bytesnocopy:length:deallocator:)
+  struct RequestHold: Sendable {
+    static let key = "waylay.hold"
+
+    /// Settled when the last copy of the request is released.
+    let released = Promise<Void>()
+
+    /// A copy of the request with this hold.
+    func held(_ request: URLRequest) -> URLRequest {
+      let count = 64
+      let data = NSData(
+        bytesNoCopy: .allocate(byteCount: count, alignment: 1), length: count,
+        deallocator: { [released] bytes, _ in
+          bytes.deallocate()
+          released.settle(.success(()))
+        })
+      return RequestProperty.setting([Self.key: data], in: request)
     }
   }
 

@@ -221,8 +221,8 @@
         if body.inMemory == nil { request.httpBodyStream = loader.request.httpBodyStream }
         if let length = body.length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
       }
-      let (held, hold) = RequestHold.on(
-        RedirectTag.tagged(request, hop: hop + 1, id: id, from: self.request, of: loader.owner))
+      let hold = RequestHold()
+      let held = hold.held(RedirectTag.tagged(request, hop: hop + 1, id: id, from: self.request, of: loader.owner))
       throw ClientRedirect(request: Locked(held), response: response) { try await self.untilRefused(hold) }
     }
 
@@ -232,14 +232,27 @@
     /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450).
     /// One that comes before the loading system has stopped the object may be taken in place of the redirect
     /// (OHHTTPStubs issue 230). An app retains the request of a redirect until it has decided. So the object waits
-    /// until the request is released, and then for one more second; if the request stays retained, until the request's
-    /// timeout.
+    /// until the request is released, and then for one more second.
+    ///
+    /// An app may also keep a request that it has refused, in a log for example. So the wait has a limit: half of the time
+    /// that the task has without any progress, which leaves the other half to the response, and at most 30 s, so that a
+    /// long timeout is not a long silence. An app that needs longer to decide may be given the redirect as its response.
     private func untilRefused(_ hold: RequestHold) async throws {
-      var seconds = 0.0
-      repeat {
-        try await loader.second()
-        seconds += 1
-      } while hold.isHeld && seconds < request.timeoutInterval
+      let timeout = InterceptedRequest.Options.timeout(of: request) ?? context.requestTimeout
+      let limit = Int(max(1, min(30, timeout / 2)))
+      let isReleased = try await withThrowingTaskGroup(of: Bool.self) { group in
+        group.addTask {
+          try await hold.released.valueUnlessCancelled()
+          return true
+        }
+        group.addTask {
+          for _ in 0..<limit { try await self.loader.second() }
+          return false
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? false
+      }
+      if isReleased { try await loader.second() }
     }
 
     func newBody() async throws -> MessageBody? { nil }

@@ -7,7 +7,7 @@
   /// What a protocol class of ours is in the model; the initialiser is `required` on Linux.
   class PlatformProtocol: URLProtocol {
     final var ownership: Installation.Ownership?
-    fileprivate let (seconds, clock) = AsyncStream.makeStream(of: Void.self)
+    fileprivate let clock = ModelClock()
 
     /// What a task would expect to send.
     final var expectedBodyLength: Int64? {
@@ -17,10 +17,7 @@
     final var owner: (any AnyObject & Sendable)? { (client as? any ModelClient)?.owner }
 
     /// Waits until the model says that a second has passed.
-    final func second() async throws {
-      for await _ in seconds { return }
-      throw CancellationError()
-    }
+    final func second() async throws { try await clock.second() }
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
       super.init(request: request, cachedResponse: cachedResponse, client: client)
@@ -32,41 +29,49 @@
     /// The property of a request that says what its task expects to send.
     package static let length = "model.length"
 
-    /// A second has passed in which the app has said nothing to a redirect.
-    package static func tick(_ object: URLProtocol) {
-      (object as? PlatformProtocol)?.clock.yield()
-    }
+    /// The clock of a protocol object of ours.
+    package static func clock(of object: URLProtocol) -> ModelClock? { (object as? PlatformProtocol)?.clock }
 
     /// No one has this request any more.
-    package static func release(_ request: URLRequest) {
-      guard let number = RequestProperty.value(RequestHold.key, of: request) as? Int else { return }
-      RequestHold.held.withLock { _ = $0.remove(number) }
+    package static func release(_ request: URLRequest) { RequestProperty.release(RequestHold.key, of: request) }
+  }
+
+  /// The time of a protocol object: a second passes when the model says so, and only while the object waits for one.
+  package final class ModelClock: Sendable {
+    private struct State {
+      var now = 0
+      /// How many waits end with the next second.
+      var waiting = 0
+      var waiters = Waiters()
+      var model = Waiters()
+    }
+
+    private let state = Locked(State())
+
+    fileprivate func second() async throws {
+      let due = state.change(waking: \.model) { state in
+        state.waiting += 1
+        return state.now + 1
+      }
+      await state.wait(at: \.waiters) { $0.now >= due }
+      state.withLock { if $0.now < due { $0.waiting -= 1 } }
+      try Task.checkCancellation()
+    }
+
+    /// Lets a second pass, as soon as the object waits for one.
+    package func tick() async {
+      await state.wait(at: \.model) { $0.waiting > 0 }
+      guard !Task.isCancelled else { return }
+      state.change(waking: \.waiters) { state in
+        state.now += 1
+        state.waiting = 0
+      }
     }
   }
 
   /// A client of the model, whose objects are one after another those of a task.
   package protocol ModelClient: AnyObject {
     var owner: any AnyObject & Sendable { get }
-  }
-
-  /// Requests have values here: the model says when one is released.
-  struct RequestHold: Sendable {
-    fileprivate static let key = "model.hold"
-    fileprivate static let held = Locked<Set<Int>>([])
-    private static let last = Locked(0)
-
-    private let number: Int
-
-    var isHeld: Bool { Self.held.withLock { $0.contains(number) } }
-
-    static func on(_ request: URLRequest) -> (URLRequest, RequestHold) {
-      let number = last.withLock { last in
-        last += 1
-        return last
-      }
-      held.withLock { _ = $0.insert(number) }
-      return (RequestProperty.setting([key: number], in: request), RequestHold(number: number))
-    }
   }
 
   /// The run loop that `startLoading` was called in, and its mode.
@@ -88,9 +93,38 @@
   }
 
   /// Properties of a request. They travel in `mainDocumentURL`, because those of `URLProtocol` are lost on Linux (P8).
+  ///
+  /// A value that is no property list is lost, as in a copy of a request that is made as one.
   package enum RequestProperty {
     private static let scheme = "apple-model"
     private static let original = "original"
+    /// The objects among the values. Requests have values here: the model says when the last copy of one is released.
+    private static let objects = Locked<(last: Int, retained: [Int: NSData])>((0, [:]))
+
+    private static func retain(_ data: NSData) -> Int {
+      objects.withLock { objects in
+        objects.last += 1
+        objects.retained[objects.last] = data
+        return objects.last
+      }
+    }
+
+    private static func text(_ key: String, of request: URLRequest) -> String? {
+      values(of: request).first { $0.name == key }?.value
+    }
+
+    fileprivate static func release(_ key: String, of request: URLRequest) {
+      guard let text = text(key, of: request), let number = Int(text.dropFirst()) else { return }
+      // Released outside of the lock.
+      _ = objects.withLock { $0.retained.removeValue(forKey: number) }
+    }
+
+    /// Whether a value is no property list.
+    package static func isMisused(in request: URLRequest) -> Bool {
+      values(of: request).contains { $0.name != original && $0.value == misuse }
+    }
+
+    private static let misuse = "x"
 
     private static func values(of request: URLRequest) -> [URLQueryItem] {
       guard let url = request.mainDocumentURL, url.scheme == scheme else {
@@ -100,8 +134,9 @@
     }
 
     package static func value(_ key: String, of request: URLRequest) -> Any? {
-      guard key != original, let text = values(of: request).first(where: { $0.name == key })?.value else { return nil }
+      guard key != original, let text = text(key, of: request), text != misuse else { return nil }
       switch text.prefix(1) {
+      case "d": return Int(text.dropFirst()).flatMap { number in objects.withLock { $0.retained[number] } }
       case "i": return Int(text.dropFirst())
       case "u": return UInt64(text.dropFirst())
       default: return String(text.dropFirst())
@@ -112,10 +147,12 @@
       var items = values(of: request).filter { changes.index(forKey: $0.name) == nil }
       for (key, value) in changes {
         switch value {
+        case nil: break
+        case let data as NSData: items.append(URLQueryItem(name: key, value: "d\(retain(data))"))
         case let number as Int: items.append(URLQueryItem(name: key, value: "i\(number)"))
         case let number as UInt64: items.append(URLQueryItem(name: key, value: "u\(number)"))
         case let text as String: items.append(URLQueryItem(name: key, value: "s" + text))
-        default: break
+        default: items.append(URLQueryItem(name: key, value: misuse))
         }
       }
       var changed = request

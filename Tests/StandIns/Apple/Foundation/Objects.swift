@@ -28,6 +28,12 @@ public protocol NSCopying {
 public struct NSZone {}
 
 /// https://developer.apple.com/documentation/foundation/nsnumber
+open class NSData: NSObject, @unchecked Sendable {
+  public convenience init(
+    bytesNoCopy bytes: UnsafeMutableRawPointer, length: Int, deallocator: ((UnsafeMutableRawPointer, Int) -> Void)? = nil
+  ) { fatalError() }
+}
+
 open class NSNumber: NSObject, @unchecked Sendable {
   public init(value: Bool) { fatalError() }
   public init(value: Int) { fatalError() }

@@ -35,7 +35,7 @@ package enum CredentialNames {
     Group(
       .stable,
       """
-      …token, tkn, …jwt, auth, bearer, assertion, saml response, …credential, credentials, cred, creds, token value, \
+      …token, tkn, …jwt, auth, bearer, x wsse, i planet directory pro, assertion, saml response, …credential, credentials, cred, creds, token value, \
       token hint, app check, client attestation, client principal, oidc data, art api, honeycomb team, ovh application, ovh consumer, \
       auth ticket, login ticket, service ticket, session ticket
       """),
@@ -47,7 +47,7 @@ package enum CredentialNames {
       """
       …secret, secret id, secret value, …password, …passwd, …passphrase, …passcode, …pwd, pw, = pass, auth pass, db pass, \
       login pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, \
-      password again, password repeat, password hash, password digest, pass key, pin, pin number, puk, psk, ssn, csc, \
+      password again, password repeat, password hash, password digest, pass key, pin, pin number, pin code, puk, psk, ssn, csc, \
       cvc, cvv, mnemonic, recovery phrase, secret phrase, seed phrase
       """),
     // Keys
@@ -74,14 +74,14 @@ package enum CredentialNames {
       .changing,
       """
       …signature, signature ed25519, signature input, sig, = sign, access sign, api sign, x … sign, hmac, hmac sha256, \
-      dpop, x wsse, app attest, attestation pop, device check, token binding
+      dpop, app attest, attestation pop, device check, token binding
       """),
     // Tokens against forgery and replay
     Group(
       .changing,
       """
       …csrf, …csrf token, csrf middleware token, …xsrf, …xsrf token, xrf key, authenticity token, forgery token, \
-      request verification token, = request token, …nonce, captcha token, recaptcha token
+      request verification token, = request token, …nonce, captcha token, recaptcha token, turnstile token
       """),
     // Passwords and codes for one time
     Group(

@@ -35,9 +35,10 @@ package enum CredentialShapes {
     bytes[index...].firstIndex { !$0.isOfWord && !"-.".utf8.contains($0) } ?? bytes.count
   }
 
-  /// Whether a word may begin at an index, and with it a credential.
+  /// Whether a word may begin at an index, and with it a credential: also after an encoded character, such as `%2F`.
   static func mayBegin(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
     index == 0 || !bytes[index - 1].isOfWord && bytes[index - 1] != UInt8(ascii: "-")
+      || index >= 3 && bytes[index - 3] == UInt8(ascii: "%")
   }
 
   /// Whether a text has a credential anywhere.

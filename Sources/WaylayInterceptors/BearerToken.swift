@@ -6,8 +6,8 @@ public import WaylayCore
 /// ```swift
 /// BearerToken(hosts: .host("api.example.com").excludingPath("/token")) {
 ///   await account.accessToken
-/// } refresh: { _ in
-///   try await account.refresh()
+/// } refresh: { refused in
+///   try await account.replacement(of: refused)  // throws if the refused token is not this user's any more
 /// }
 /// ```
 ///
@@ -26,7 +26,8 @@ public import WaylayCore
 /// | with another token | it has its own refresh, and waits for no other |
 /// | without a token | it has its own refresh, which no other request shares |
 ///
-/// So a request of one user never gets the token of another, if each user has another token.
+/// So a request of one user never gets the token of another, if each user has another token and `refresh` returns one of
+/// the user whose token was refused: an app that has another user by then throws.
 ///
 /// A refresh that takes longer than its limit fails. One that fails with anything but a failure of the network is not
 /// tried again for 30 s: until then, requests with its token fail with the same error. A token that was replaced is not
@@ -150,7 +151,9 @@ private final class Tokens: Sendable {
       if let refresh = refusal.refresh { return .wait(refresh) }
       let isNews = sent.map { refusal.moment <= $0 } ?? false
       if let failure = refusal.failure, failure.lasts > now || sent != nil && !isNews { return .fail(failure.error) }
-      return refusal.replacement != nil && !isNews ? .send(token) : .refresh(token)
+      // A refresh that the network has failed says nothing of the token.
+      let isUsable = refusal.replacement != nil || refusal.failure?.lasts == .zero
+      return isUsable && !isNews ? .send(token) : .refresh(token)
     }
 
     /// Adds the waiter to the refresh of the step, which is the new one if the step begins one.
@@ -178,18 +181,28 @@ private final class Tokens: Sendable {
         forget(token)
       case .failure(let error): refusal.failure = (error, error.isFinal ? pauseEnd : .zero)
       }
-      change(refused) { $0 = refusal }
+      change(refused) { if $0.refresh == nil || $0.refresh === work { $0 = refusal } }
       return refresh
     }
 
     mutating func change(_ token: String, _ change: (inout Refusal) -> Void) {
       if refusals[token] == nil { order.append(token) }
       change(&refusals[token, default: Refusal()])
-      if order.count > 64, refusals[order[0]]?.refresh == nil { refusals[order.removeFirst()] = nil }
+      while order.count > Self.mostRefusals,
+        let oldest = order.firstIndex(where: { $0 != token && refusals[$0]?.refresh == nil })
+      {
+        refusals[order.remove(at: oldest)] = nil
+      }
     }
 
+    /// The number of refused tokens to remember, for a server with as many users at once.
+    private static let mostRefusals = 4096
+
+    /// Forgets a token's refusal, but not its refresh in flight.
     mutating func forget(_ token: String) {
-      guard refusals.removeValue(forKey: token) != nil else { return }
+      guard let refusal = refusals[token] else { return }
+      guard refusal.refresh == nil else { return refusals[token] = Refusal(refresh: refusal.refresh) }
+      refusals[token] = nil
       order.removeAll { $0 == token }
     }
   }

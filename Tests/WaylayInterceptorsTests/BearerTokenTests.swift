@@ -380,6 +380,44 @@ struct BearerTokenTests {
     #expect(refreshed.all == ["old-1", "none", "none"])
   }
 
+  @Test("each of very many users has one refresh, also for requests whose 401 comes late")
+  func manyUsers() async throws {
+    let refreshes = Log<String>()
+    let link = BearerToken(hosts: .https) {
+      "\(User.current)-1"
+    } refresh: { refused in
+      refreshes.add(refused ?? "none")
+      return "\(User.current)-2"
+    }
+    let (gate, count) = (Waiting(), 200)
+    let script = Script { request, _ in
+      if request.url.path == "/late" { await gate.pass() }
+      let isValid = request.fields[.authorization]?.hasSuffix("2") == true
+      return InterceptedResponse(to: request, status: isValid ? .ok : .unauthorized)
+    }
+    gate.close()
+    let late = User.$current.withValue("user 0") {
+      Task { try await link.load(InterceptedRequest(.get, "https://api.example.com/late"), script).status }
+    }
+    await gate.arrival()
+    for number in 0..<count {
+      let status = try await User.$current.withValue("user \(number)") { try await link.load(.example, script).status }
+      #expect(status == .ok)
+    }
+    gate.open()
+    #expect(try await late.value == .ok)
+    #expect(refreshes.all.count == count)
+  }
+
+  @Test("work of the app that a refresh starts is not a part of it")
+  func appWork() async throws {
+    let (isPart, work) = (Promise<Bool>(), SharedWork())
+    await work.run {
+      await InterceptorRegistry.withoutEnclosingLoad { _ = isPart.settle(.success(SharedWork.current != nil)) }
+    }
+    #expect(try await isPart.value() == false)
+  }
+
   @Test("a token that its refresh returns is sent once more; a second 401 is the app's, and nothing is remembered")
   func sameToken() async throws {
     let isDown = Locked(true)

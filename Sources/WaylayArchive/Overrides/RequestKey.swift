@@ -83,7 +83,7 @@ struct RequestKey: Sendable {
   ) -> String? {
     let custom = request.fields.filter { field in
       let name = field.name.canonicalName
-      return CredentialNames.kind(of: name) == .stable && !CredentialNames.standard.contains(name)
+      return CredentialNames.kind(of: field.name.rawName) == .stable && !CredentialNames.standard.contains(name)
         && !ignored.contains(name)
     }.map { "\($0.name.canonicalName):\($0.value)" }
     // Use the credentials themselves for an answered challenge: Digest writes them differently each time, and the URL's

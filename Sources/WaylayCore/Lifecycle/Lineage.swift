@@ -115,12 +115,15 @@ extension Lineage {
   /// Whether the request is made inside of a load of this registry, and by whom; `nil` if it is not.
   func nesting(in registry: UInt64) -> Nesting? {
     var level: Lineage? = self
-    var isSentByTransport = false
+    // The load that a transport sends for; its levels are one of the registry and those of loop guards.
+    var transporting: UInt64?
     while let current = level {
       if case .app = current.sender { return nil }
       if current.counts {
-        if case .transport = current.sender { isSentByTransport = true }
-        if current.entry.origin == registry { return isSentByTransport ? .transport : .interceptor(self) }
+        if case .transport = current.sender { transporting = current.number }
+        if current.entry.origin == registry {
+          return transporting == current.number ? .transport : .interceptor(self)
+        }
       }
       level = current.outer
     }
@@ -236,7 +239,7 @@ extension InterceptorRegistry {
   public static func withoutEnclosingLoad<Value>(
     _ operation: () async throws -> Value
   ) async rethrows -> Value {
-    try await Lineage.sending(as: .app, operation)
+    try await SharedWork.$current.withValue(nil) { try await Lineage.sending(as: .app, operation) }
   }
 }
 

@@ -88,8 +88,9 @@ struct Redirect {
 
   /// Whether a field is withheld from another origin.
   static func isWithheld(_ name: String, _ policy: RedirectPolicy) -> Bool {
-    let name = name.lowercased()
-    return bound.contains(name) || CredentialNames.isCredential(name) && !policy.forwards(name)
+    let canonical = name.lowercased()
+    // The words of a name are known by its letter case.
+    return bound.contains(canonical) || CredentialNames.isCredential(name) && !policy.forwards(canonical)
   }
 
   init?(after response: InterceptedResponse, to original: URLRequest, _ policy: RedirectPolicy = RedirectPolicy()) {
@@ -196,7 +197,7 @@ extension HTTPFields {
   /// the names of the changed fields.
   fileprivate mutating func restoreCredentials(of others: HTTPFields, _ policy: RedirectPolicy) -> [String] {
     var restored: [String] = []
-    for name in Set(map(\.name)) where CredentialNames.isCredential(name.canonicalName) {
+    for name in Set(map(\.name)) where CredentialNames.isCredential(name.rawName) {
       if policy.forwards(name.canonicalName) { continue }
       let (ours, theirs) = (self[values: name].flatMap(name.parts), others[values: name].flatMap(name.parts))
       let kept = ours.filter(theirs.contains)

@@ -2,8 +2,8 @@ import Foundation
 
 /// One call of one interceptor, with the state of its `next`.
 ///
-/// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened`` and
-/// ``lineage`` are set before the interceptor runs.
+/// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened``,
+/// ``lineage`` and ``task`` are set before the interceptor runs.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let interceptors: [any RequestInterceptor]
@@ -19,7 +19,9 @@ final class Turn: @unchecked Sendable {
   private var unread: MessageBody.Claim?
   private var overlapped: [MessageBody.Claim] = []
   private var hasReturned = false
-  /// The innermost turn when this one began.
+  /// The task of `startLoading`: a call in another one may be meant to overlap, as a hedged request does.
+  private var task: UnsafeCurrentTask?
+  /// The turn whose `next` has led to this one.
   private var outer: Turn?
 
   private init(_ load: Load, _ interceptors: [any RequestInterceptor], at index: Int) {
@@ -37,7 +39,7 @@ final class Turn: @unchecked Sendable {
     _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], hasLeftScope: Bool, of load: Load
   ) async throws -> InterceptedResponse {
     let first = interceptors.isEmpty ? nil : Turn(load, interceptors, at: 0)
-    load.state.withLock { begin(first, in: &$0) }
+    load.state.withLock { begin(first, from: nil, in: &$0) }
     let response: InterceptedResponse
     do {
       response = try await respond(as: first, to: request, hasLeftScope: hasLeftScope, of: load)
@@ -61,9 +63,8 @@ final class Turn: @unchecked Sendable {
       guard mayBeLate || !self.hasReturned else { return nil }
       self.calls += 1
       self.running += 1
-      Self.begin(next, in: &state)
-      guard self.running == 1, !mayBeLate else { return Begun(call: self.calls) }
-      return Begun(call: self.calls, unread: self.unread.take(), overlapped: exchange(&self.overlapped, with: []))
+      Self.begin(next, from: self, in: &state)
+      return Begun(call: self.calls, isAlone: self.running == 1 && !mayBeLate)
     }
     guard let begun else {
       throw WaylayError(
@@ -74,11 +75,7 @@ final class Turn: @unchecked Sendable {
     let response: InterceptedResponse
     do {
       let request = try prepare(request, call: begun.call)
-      if let unread = begun.unread {
-        for claim in [unread] + begun.overlapped {
-          await claim.giveBack(by: interceptor.name, on: load.registry.clock)
-        }
-      }
+      if begun.call > 1, begun.isAlone { await giveBack() }
       if let lineage {
         response = try await Lineage.$current.withValue(lineage) {
           try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
@@ -94,11 +91,24 @@ final class Turn: @unchecked Sendable {
     return response
   }
 
-  /// A call of `next`, with the responses that it gives back.
+  /// A call of `next`.
   private struct Begun {
     let call: Int
-    var unread: MessageBody.Claim?
-    var overlapped: [MessageBody.Claim] = []
+    /// Whether no other call is in flight.
+    let isAlone: Bool
+  }
+
+  /// Discards the unread responses of earlier calls, if the interceptor calls `next` in its own task.
+  private func giveBack() async {
+    guard withUnsafeCurrentTask(body: { $0 == task }) else { return }
+    let (unread, overlapped) = load.state.withLock { _ in
+      (self.unread.take(), exchange(&self.overlapped, with: []))
+    }
+    guard let unread else { return }
+    let (name, clock) = (interceptor.name, load.registry.clock)
+    await withTaskGroup(of: Void.self) { group in
+      for claim in [unread] + overlapped { group.addTask { await claim.giveBack(by: name, on: clock) } }
+    }
   }
 
   /// Checks a request that the interceptor passes on, and counts the attempt.
@@ -132,9 +142,9 @@ final class Turn: @unchecked Sendable {
 
   // MARK: Without a turn, a transfer: the end of the chain
 
-  private static func begin(_ turn: Turn?, in state: inout Load.State) {
+  private static func begin(_ turn: Turn?, from caller: Turn?, in state: inout Load.State) {
     guard let turn else { return state.transfers += 1 }
-    turn.outer = state.innermost
+    turn.outer = caller
     state.innermost = turn
   }
 
@@ -160,6 +170,7 @@ final class Turn: @unchecked Sendable {
 
   private func response(to request: InterceptedRequest, hasLeftScope: Bool) async throws -> InterceptedResponse {
     if hasLeftScope { screened = request }
+    task = withUnsafeCurrentTask { $0 }
     let interceptor = interceptor
     do {
       let response: InterceptedResponse
@@ -287,7 +298,10 @@ extension Load {
     var request = request
     let url = request.url
     // User and password in a URL only answer a challenge.
-    if url.user != nil || url.password != nil, !leavesChallengesToTransport { request.url = url.withoutUserInfo }
+    // Foundation parses a URL anew for each of its parts: most have no user.
+    if url.absoluteString.utf8.contains(UInt8(ascii: "@")), !leavesChallengesToTransport {
+      request.url = url.withoutUserInfo
+    }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
@@ -328,7 +342,8 @@ extension Load {
   /// Rejects a route if the transport would dial another address.
   private func check(_ route: Route, of request: InterceptedRequest, fits transport: any Transport) throws {
     try request.checkRoute()
-    let name = String(describing: type(of: transport))
+    // Made for an error alone.
+    var name: String { String(describing: type(of: transport)) }
     guard transport.capabilities.contains(.routes) else {
       throw WaylayError(
         .transportIncapable,

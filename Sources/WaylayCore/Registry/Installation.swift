@@ -157,11 +157,13 @@ extension Installation {
 
     fileprivate func transport(for url: URL?, in installation: Installation) throws -> any Transport {
       let registry = installation.registry
-      let scheme = url?.scheme?.lowercased()
+      let scheme = url?.scheme
+      let isHTTP =
+        scheme == "https" || scheme == "http" || scheme.map { ["http", "https"].contains($0.lowercased()) } ?? false
       guard !installation.core.transports.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
       return try state.withLock { state in
         guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
-        guard scheme == "http" || scheme == "https" else {
+        guard isHTTP else {
           let session =
             state.session
             ?? URLSessionTransport(

@@ -291,7 +291,7 @@ extension InterceptedRequest {
   var reasonAgainstSystemFallback: String? {
     guard url.scheme?.lowercased() != "https" else { return nil }
     if !body.isEmpty { return "it has a body, which nothing protects without TLS" }
-    if let name = fields.lazy.map(\.name.canonicalName).first(where: CredentialNames.isCredential) {
+    if let name = fields.lazy.map(\.name.rawName).first(where: CredentialNames.isCredential) {
       return "it has the field \(name), which nothing protects without TLS"
     }
     // Items of the query, and parameters of the path (RFC 3986, section 3.3).

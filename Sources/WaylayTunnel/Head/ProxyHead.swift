@@ -148,7 +148,7 @@
       var body: [UInt8] = []
       if method == "TRACE" {
         body = Array("TRACE http://\(written)\(path ?? "") \(version)\r\n".utf8)
-        let secret = Set(fields.lazy.map(\.name.canonicalName).filter(CredentialNames.isCredential))
+        let secret = Set(fields.map(\.name).filter { CredentialNames.isCredential($0.rawName) }.map(\.canonicalName))
         body += fields.lines(without: secret) + [13, 10]
       }
       let type = body.isEmpty ? "" : "Content-Type: message/http\r\n"

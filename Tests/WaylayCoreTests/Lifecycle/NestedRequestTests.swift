@@ -303,6 +303,28 @@ struct NestedRequestTests {
     box.withLock { $0 = nil }
   }
 
+  @Test("by a registry whose transport leads back into the chain are nested there, and not taken for the transport's")
+  func throughAnother() async throws {
+    let bench = Bench { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        let other = InterceptorRegistry(
+          transport: Script { [weak bench] request in
+            let data = try await bench?.registry.data(for: request.urlRequest).0 ?? Data()
+            return InterceptedResponse(to: request, body: .data(data), source: .network)
+          }
+        ) { Link { try await $1($0) } }
+        _ = try await other.data(for: Bench.request("/token"))
+        other.invalidate()
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(bench.log.all == ["outside /api", "inside /api", "inside /token"])
+  }
+
   @Test(
     "of a foreign protocol class beneath a transport go to the bare transport",
     .enabled(if: Platform.isLinux, "of a session's transport"))

@@ -187,6 +187,50 @@ struct OpenResponseTests {
     registry.invalidate()
   }
 
+  @Test("stays open when hedged calls do not overlap after all, because the first one was fast")
+  func fastHedging() async throws {
+    let registry = InterceptorRegistry(
+      transport: NestedRequestTests.Script { request in
+        let body = AsyncStream<Data> { continuation in
+          continuation.yield(Data("body".utf8))
+          continuation.finish()
+        }
+        return InterceptedResponse(to: request, body: .stream(body), source: .network)
+      }
+    ) {
+      Link { request, next in
+        async let one = next(request)
+        async let two = next(request)
+        let (first, second) = try await (one, two)
+        let bodies = try await [first.body.collect(upTo: 10), second.body.collect(upTo: 10)]
+        #expect(bodies == [Data("body".utf8), Data("body".utf8)])
+        return InterceptedResponse(to: request)
+      }
+    }
+    for _ in 0..<200 { _ = try await registry.data(for: URLRequest(url: .example)) }
+    registry.invalidate()
+  }
+
+  @Test("is discarded for the next call after one that was refused")
+  func afterRefusal() async throws {
+    let transport = OneConnection { _, free in .stream(Body(["busy"], free), length: 4) }
+    let registry = registry(
+      transport,
+      Link { request, next in
+        _ = try await next(request)
+        var without = request
+        without.url = URL(string: "http://api.example.com/again")!
+        var consumed = request
+        consumed.body = .stream(AsyncStream<Data> { $0.finish() })
+        _ = try await consumed.body.collect(upTo: 1)
+        let refused = try? await next(consumed)
+        #expect(refused == nil)
+        return try await next(without)
+      })
+    #expect(try await registry.data(for: URLRequest(url: .example)).1.statusCode == 200)
+    registry.invalidate()
+  }
+
   private struct Hedged: Transport {
     let capabilities: TransportCapabilities = []
     let arrived: Event

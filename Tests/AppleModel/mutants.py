@@ -25,7 +25,7 @@ MISTAKES = {
     "a failed stream is closed": (SENDING, "if !Task.isCancelled { exchange?.fail(error) }", "if MISTAKEN { writer.close() } else if !Task.isCancelled { exchange?.fail(error) }"),
     "a body is never sent again": (SENDING, "if body.isReplayable { return openStream", "if !MISTAKEN, body.isReplayable { return openStream"),
     "a suspension for each chunk": (SESSION, "guard !state.withLock({ $0.isHeld }) else", "guard MISTAKEN || !state.withLock({ $0.isHeld }) else"),
-    "a task is never resumed": (SESSION, "return state.isHeld ? state.task : nil", "return state.isHeld && !MISTAKEN ? state.task : nil"),
+    "a task is never resumed": (SESSION, "exchange(&$0.isHeld, with: false) ? $0.task : nil", "exchange(&$0.isHeld, with: false) && !MISTAKEN ? $0.task : nil"),
     "thinking is taken for refusing": (CLIENT, "try await hold.released.valueUnlessCancelled()", "if !MISTAKEN { try await hold.released.valueUnlessCancelled() }"),
     "a request that is kept is waited for without end": (CLIENT, "for _ in 0..<limit {", "for _ in 0..<(MISTAKEN ? Int.max : limit) {"),
     "a request that is kept is waited for until its task times out": (CLIENT, "min(30, timeout / 2)", "MISTAKEN ? timeout : min(30, timeout / 2)"),

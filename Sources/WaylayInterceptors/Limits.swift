@@ -23,11 +23,11 @@ public struct ConcurrencyLimit: OrderedInterceptor {
   ///
   /// - Parameters:
   ///   - limit: The number of requests for each host and port, at least 1.
-  ///   - longestWait: How long a request may wait for its slot before it fails with `URLError.timedOut`; `nil` for as
-  ///     long as its deadline allows.
+  ///   - longestWait: How long a request may wait for its slot before it fails with `URLError.timedOut`, at most a
+  ///     year; `nil` for as long as its deadline allows.
   ///   - clock: The clock for the waits.
   public init(perHost limit: Int, longestWait: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
-    (self.limit, self.longestWait, self.clock) = (max(1, limit), longestWait, clock)
+    (self.limit, self.longestWait, self.clock) = (max(1, limit), longestWait?.upToAYear, clock)
   }
 
   /// Waits for a slot, and passes the request on.
@@ -121,11 +121,11 @@ public struct RateLimit: OrderedInterceptor {
   ///
   /// - Parameters:
   ///   - limit: The number of requests for each host and port, at least 1.
-  ///   - time: The period that the limit applies to.
+  ///   - time: The period that the limit applies to, at most a year.
   ///   - clock: The clock for the waits.
   public init(perHost limit: Int, every time: Duration, clock: any Clock<Duration> = ContinuousClock()) {
-    self.time = time
-    interval = time / max(1, limit)
+    self.time = time.upToAYear
+    interval = self.time / max(1, limit)
     stopwatch = Stopwatch(clock)
   }
 

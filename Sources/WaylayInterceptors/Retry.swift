@@ -36,13 +36,14 @@ public struct Retry: OrderedInterceptor {
   /// - Parameters:
   ///   - attempts: The maximum number of attempts, the first one included.
   ///   - initialDelay: The maximum wait before the second attempt.
-  ///   - maximumDelay: The maximum wait before any attempt.
+  ///   - maximumDelay: The maximum wait before any attempt, at most a year.
   ///   - clock: The clock for the waits.
   public init(
     attempts: Int = 3, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(20),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    (self.attempts, self.initialDelay, self.maximumDelay) = (max(1, attempts), initialDelay, maximumDelay)
+    (self.attempts, self.initialDelay) = (max(1, attempts), initialDelay.upToAYear)
+    self.maximumDelay = maximumDelay.upToAYear
     self.clock = clock
   }
 

@@ -146,6 +146,48 @@ struct LimitTests {
     _ = try await limit.load(.example, Script(.ok))
   }
 
+  @Test("durations of centuries count as a year")
+  func centuries() async throws {
+    let (year, centuries) = (Duration.seconds(365 * 24 * 60 * 60), Duration.seconds(Int64.max) * 18)
+    func deadline(
+      _ interceptor: some RequestInterceptor, _ clock: MockClock, _ script: Script
+    ) async throws -> Duration? {
+      let load = begin { try await interceptor.load(.example, script) }
+      try await clock.waitForSleepers()
+      let deadline = clock.nextDeadline?.offset
+      load.cancel()
+      _ = await load.result
+      return deadline
+    }
+    let clock = MockClock()
+    let rate = RateLimit(perHost: 1, every: centuries, clock: clock)
+    _ = try await rate.load(.example, Script(.ok))
+    #expect(try await deadline(rate, clock, Script(.ok)) == year)
+    let concurrency = ConcurrencyLimit(perHost: 1, longestWait: centuries, clock: clock)
+    let gate = Waiting()
+    gate.close()
+    let first = begin {
+      try await concurrency.load(
+        .example,
+        Script { request, _ in
+          await gate.pass()
+          return InterceptedResponse(to: request)
+        })
+    }
+    await gate.arrival()
+    #expect(try await deadline(concurrency, clock, Script(.ok)) == year)
+    gate.open()
+    _ = try await first.value
+    let retry = Retry(attempts: 30, initialDelay: centuries, maximumDelay: centuries, clock: clock)
+    #expect(try #require(try await deadline(retry, clock, Script(.serviceUnavailable))) <= year)
+    let mock = MockInterceptor()
+    let wait = Task { try await mock.waitForRequest(.get, "/never", timeout: centuries, clock: clock) }
+    try await clock.waitForSleepers()
+    #expect(clock.nextDeadline?.offset == year)
+    wait.cancel()
+    _ = await wait.result
+  }
+
   @Test("the turns of cancelled requests go to those that wait, whichever are cancelled", arguments: 0..<6)
   func turns(cancelled: Int) async throws {
     let clock = MockClock()

@@ -45,3 +45,21 @@ package struct Stopwatch: Sendable {
     try await wait(offset)
   }
 }
+
+extension Duration {
+  private static var year: Duration { .seconds(365 * 24 * 60 * 60) }
+
+  /// The duration, limited to between zero and a year: longer ones overflow in the system's clocks.
+  package var upToAYear: Duration { max(.zero, min(self, Self.year)) }
+
+  package var inSeconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+
+  /// A duration in seconds, limited to a year; NaN counts as a year.
+  package static func ofSeconds(_ seconds: Double) -> Duration {
+    guard seconds < year.inSeconds else { return year }
+    return .seconds(max(0, seconds))
+  }
+}

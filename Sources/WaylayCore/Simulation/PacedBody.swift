@@ -51,24 +51,6 @@ package struct Pace: Sendable {
   }
 }
 
-extension Duration {
-  private static var year: Duration { .seconds(365 * 24 * 60 * 60) }
-
-  /// The duration, limited to a year: longer ones overflow in the system's clocks.
-  package var upToAYear: Duration { min(self, Self.year) }
-
-  package var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
-
-  /// A duration in seconds, limited to a year; NaN counts as a year.
-  package static func ofSeconds(_ seconds: Double) -> Duration {
-    guard seconds < year.inSeconds else { return year }
-    return .seconds(max(0, seconds))
-  }
-}
-
 /// A body that arrives over time, and may be incomplete.
 package final class PacedBody: @unchecked Sendable {
   // Unchecked: used by one reader at a time, like any iterator; the resulting body can be read once.

@@ -54,7 +54,7 @@ extension Clock where Duration == Swift.Duration {
     try await withThrowingTaskGroup(of: Result?.self) { group in
       group.addTask { try await work() }
       group.addTask {
-        try await self.sleep(for: limit)
+        try await self.sleep(for: limit.upToAYear)
         return nil
       }
       defer { group.cancelAll() }

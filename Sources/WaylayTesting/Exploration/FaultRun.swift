@@ -312,7 +312,7 @@ struct FaultInterceptor: RequestInterceptor {
     _ request: InterceptedRequest, _ kind: FaultPlan.Kind?, _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     guard kind?.isSilent == true else { return try await work() }
-    if let value = try await run.clock.value(within: .seconds(request.idleTimeout), of: work) { return value }
+    if let value = try await run.clock.value(within: .ofSeconds(request.idleTimeout), of: work) { return value }
     throw TransportError(
       .timedOut, phase: .receiving, requestBytesSent: 1, message: "the response did not arrive in time.")
   }

@@ -20,6 +20,7 @@ struct ExplorationTests {
       "loses events that come together, or in parts": "chunks of other sizes",
       "resumes a byte too late": "treated as complete",
       "waits for ever for what has failed": "did not end",
+      "waits for any number of seconds": "did not end",
       "gives up waiting, and leaves the load behind": "left alive",
       "keeps its turn when it fails": "did not end",
       "reads text chunk by chunk": "chunks of other sizes",

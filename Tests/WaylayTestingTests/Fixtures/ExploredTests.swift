@@ -98,6 +98,14 @@ struct ExploredTests {
       #expect(text == "x")
     }
 
+    @Test("waits for any number of seconds", .mocked { Stub(.get, "/a", .text("x")) })
+    func endlessTimeout() async throws {
+      let client = ExploredClient()
+      var request = client.request("GET", "/a")
+      request.timeoutInterval = .greatestFiniteMagnitude
+      _ = try? await client.ok(request)
+    }
+
     @Test("gives up waiting, and leaves the load behind", .mocked { Stub(.get, "/a", .text("x")) })
     func abandoned() async throws {
       let client = ExploredClient()

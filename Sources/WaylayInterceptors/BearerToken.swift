@@ -25,14 +25,19 @@ public import WaylayCore
 /// | with a token whose refresh has failed since | it fails with the same error |
 /// | with another token | it has its own refresh, and waits for no other |
 /// | without a token | it has its own refresh, which no other request shares |
+/// | without a token, but with a field `Authorization` of the app | the app gets the 401 |
 ///
 /// So a request of one user never gets the token of another, if each user has another token and `refresh` returns one of
 /// the user whose token was refused: an app that has another user by then throws.
 ///
-/// A refresh that takes longer than its limit fails. One that fails with anything but a failure of the network is not
-/// tried again for 30 s: until then, requests with its token fail with the same error. A token that was replaced is not
-/// sent again, even if `token` still returns it. If the refresh returns the refused token itself, as libraries with a
-/// cache of tokens do, the token is sent once more.
+/// A refresh that fails with anything but a failure of the network is not tried again for 30 s: until then, requests
+/// with its token fail with the same error; afterwards the token is sent, and may be refused, again. A token that was
+/// replaced is not sent again, even if `token` still returns it. If the refresh returns the refused token itself, as
+/// libraries with a cache of tokens do, the token is sent once more.
+///
+/// A refresh that takes longer than its limit fails, and is cancelled. Two refreshes of one token at once can revoke the
+/// session, so while one that ignores its cancellation still runs, requests with its token fail at once; its result
+/// counts when it comes.
 ///
 /// The requests of the refresh are nested (rule 7 of "How a chain runs"): routed, mocked and recorded, but not
 /// authorized by this interceptor. Work that the refresh starts and does not wait for may outlive it; start that in
@@ -54,9 +59,10 @@ public struct BearerToken: OrderedInterceptor {
   /// - Parameters:
   ///   - hosts: The requests that get the token; all other requests pass unchanged.
   ///   - allowsPlainHTTP: Whether the token is also sent over connections that anybody can read.
-  ///   - refreshLimit: How long a refresh may take.
+  ///   - refreshLimit: How long a refresh may take, at most a year.
   ///   - clock: The clock of that limit.
-  ///   - token: Returns the current token for each request; `nil` for none, as after a sign-out.
+  ///   - token: Returns the current token for each request; `nil` for none, as after a sign-out. On Linux, the loads of
+  ///     a session call it outside of the app's task: a `@TaskLocal` value of the app is not set there.
   ///   - refresh: Returns a new token for the refused one, and stores it, so that `token` returns it. Throws if no
   ///     token is available.
   public init(
@@ -65,7 +71,7 @@ public struct BearerToken: OrderedInterceptor {
     refresh: @escaping @Sendable (_ refused: String?) async throws -> String
   ) {
     (self.hosts, self.allowsPlainHTTP) = (hosts, allowsPlainHTTP)
-    tokens = Tokens(stored: token, refresh: refresh, limit: refreshLimit, Stopwatch(clock))
+    tokens = Tokens(stored: token, refresh: refresh, limit: refreshLimit.upToAYear, Stopwatch(clock))
   }
 
   /// Authorizes the request; sends it once more if its token was refused.
@@ -77,7 +83,8 @@ public struct BearerToken: OrderedInterceptor {
     else { return try await next(request) }
     let (token, moment) = try await next.waiting { try await tokens.current() }
     let response = try await next(request.authorized(by: token))
-    guard response.status == .unauthorized else { return response }
+    let isAuthorized = token != nil || request.fields[.authorization] == nil
+    guard response.status == .unauthorized, isAuthorized else { return response }
     guard request.body.isReplayable else {
       tokens.refuse(token)
       return response
@@ -105,18 +112,20 @@ extension InterceptedRequest {
 
 /// The refused tokens of one interceptor, and the refreshes in flight.
 private final class Tokens: Sendable {
-  /// A refresh in flight.
+  /// A refresh that runs.
   private struct Refresh {
     /// The refused token; `nil` for a request that had none.
     let refused: String?
     var waiters: [Promise<String>] = []
     /// The refresh itself, and its time limit.
     var tasks: [Task<Void, Never>] = []
+    /// Set if it has outrun its limit.
+    var failure: (any Error)?
   }
 
   /// The state of a refused token.
   private struct Refusal {
-    /// The refresh in flight.
+    /// The refresh that runs.
     var refresh: SharedWork?
     /// The logical time at which the last refresh ended.
     var moment = 0
@@ -148,11 +157,11 @@ private final class Tokens: Sendable {
       var (token, sent) = (token, sent)
       while let next = refusals[token]?.replacement, next != token { (token, sent) = (next, nil) }
       guard let refusal = refusals[token] else { return sent == nil ? .send(token) : .refresh(token) }
-      if let refresh = refusal.refresh { return .wait(refresh) }
+      if let work = refusal.refresh { return refreshes[ObjectIdentifier(work)]?.failure.map(Step.fail) ?? .wait(work) }
       let isNews = sent.map { refusal.moment <= $0 } ?? false
       if let failure = refusal.failure, failure.lasts > now || sent != nil && !isNews { return .fail(failure.error) }
-      // A refresh that the network has failed says nothing of the token.
-      let isUsable = refusal.replacement != nil || refusal.failure?.lasts == .zero
+      // A refresh that has failed says nothing of the token.
+      let isUsable = refusal.replacement != nil || refusal.failure != nil
       return isUsable && !isNews ? .send(token) : .refresh(token)
     }
 
@@ -168,7 +177,14 @@ private final class Tokens: Sendable {
       return step
     }
 
-    /// Removes a refresh, and notes its result; `nil` if it has ended before.
+    /// Fails a refresh at its limit; `nil` if it has ended before.
+    mutating func fail(_ work: SharedWork, _ error: any Error) -> Refresh? {
+      guard let refresh = refreshes[ObjectIdentifier(work)] else { return nil }
+      refreshes[ObjectIdentifier(work)] = Refresh(refused: refresh.refused, failure: error)
+      return refresh
+    }
+
+    /// Removes a refresh, and notes its result.
     mutating func end(_ work: SharedWork, _ result: Result<String, any Error>, pauseEnd: Duration) -> Refresh? {
       guard let refresh = refreshes.removeValue(forKey: ObjectIdentifier(work)) else { return nil }
       moment += 1
@@ -179,9 +195,12 @@ private final class Tokens: Sendable {
         refusal.replacement = token
         // The app says that the token is valid, whatever was known of it.
         forget(token)
-      case .failure(let error): refusal.failure = (error, error.isFinal ? pauseEnd : .zero)
+      case .failure(let error):
+        // What it throws after its limit tells of its cancellation.
+        let error = refresh.failure ?? error
+        refusal.failure = (error, error.isFinal ? pauseEnd : .zero)
       }
-      change(refused) { if $0.refresh == nil || $0.refresh === work { $0 = refusal } }
+      change(refused) { $0 = refusal }
       return refresh
     }
 
@@ -198,7 +217,7 @@ private final class Tokens: Sendable {
     /// The number of refused tokens to remember, for a server with as many users at once.
     private static let mostRefusals = 4096
 
-    /// Forgets a token's refusal, but not its refresh in flight.
+    /// Forgets a token's refusal, but not its refresh that runs.
     mutating func forget(_ token: String) {
       guard let refusal = refusals[token] else { return }
       guard refusal.refresh == nil else { return refusals[token] = Refusal(refresh: refusal.refresh) }
@@ -233,8 +252,12 @@ private final class Tokens: Sendable {
   /// Notes that a token was refused, for the next request.
   func refuse(_ token: String?) {
     guard let token else { return }
+    let now = stopwatch.elapsed()
     state.withLock { state in
-      state.change(token) { if $0.replacement == token { $0.replacement = nil } }
+      state.change(token) { refusal in
+        if refusal.replacement == token { refusal.replacement = nil }
+        if let failure = refusal.failure, failure.lasts <= now { refusal.failure = nil }
+      }
     }
   }
 
@@ -279,20 +302,25 @@ private final class Tokens: Sendable {
     let timer = Task {
       guard (try? await self.stopwatch.sleep(until: deadline)) != nil else { return }
       let message = "the refresh took longer than its limit: raise refreshLimit, or check what it waits for."
-      self.end(work, .failure(WaylayError(.timedOut, message, interceptor: "BearerToken")))
+      let error = WaylayError(.timedOut, message, interceptor: "BearerToken")
+      if let failed = self.state.withLock({ $0.fail(work, error) }) { Self.settle(failed, .failure(error)) }
     }
-    let hasEnded = state.withLock { state in
+    let isOver = state.withLock { state in
+      guard let running = state.refreshes[ObjectIdentifier(work)], running.failure == nil else { return true }
       state.refreshes[ObjectIdentifier(work)]?.tasks = [refresh, timer]
-      return state.refreshes[ObjectIdentifier(work)] == nil
+      return false
     }
-    if hasEnded { for task in [refresh, timer] { task.cancel() } }
+    if isOver { for task in [refresh, timer] { task.cancel() } }
   }
 
   private func end(_ work: SharedWork, _ result: Result<String, any Error>) {
     let pauseEnd = stopwatch.elapsed() + Self.pause
-    guard let ended = state.withLock({ $0.end(work, result, pauseEnd: pauseEnd) }) else { return }
-    for waiter in ended.waiters { waiter.settle(result) }
-    for task in ended.tasks { task.cancel() }
+    if let ended = state.withLock({ $0.end(work, result, pauseEnd: pauseEnd) }) { Self.settle(ended, result) }
+  }
+
+  private static func settle(_ refresh: Refresh, _ result: Result<String, any Error>) {
+    for waiter in refresh.waiters { waiter.settle(result) }
+    for task in refresh.tasks { task.cancel() }
   }
 }
 

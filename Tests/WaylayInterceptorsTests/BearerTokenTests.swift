@@ -90,8 +90,51 @@ struct BearerTokenTests {
     #expect(account.withLock { $0.refreshes } == 1)
     clock.advance(by: .seconds(30))
     #expect(try await link.load(.example, script).status == .ok)
-    #expect(script.requests.all.last?.fields[.authorization] == "Bearer new")
-    #expect(script.requests.all.count == 65)
+    #expect(script.requests.all.suffix(2).map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+    #expect(script.requests.all.count == 66)
+  }
+
+  @Test("after the pause of a failed refresh its token is sent again, and may be refused again")
+  func afterPause() async throws {
+    let (clock, isValid, refreshes) = (MockClock(), Locked(false), Log<String>())
+    let link = BearerToken(hosts: .https, clock: clock) {
+      "old"
+    } refresh: { refused in
+      refreshes.add(refused ?? "none")
+      throw Refused()
+    }
+    let script = Script { request, _ in
+      InterceptedResponse(to: request, status: isValid.withLock { $0 } ? .ok : .unauthorized)
+    }
+    #expect(await failure { try await link.load(.example, script) } is Refused)
+    isValid.withLock { $0 = true }
+    #expect(await failure { try await link.load(.example, script) } is Refused)
+    clock.advance(by: .seconds(30))
+    #expect(try await link.load(.example, script).status == .ok)
+    #expect(refreshes.all.count == 1 && script.requests.all.count == 2)
+    // A body that can be read once gets its 401, and the next request a refresh first.
+    isValid.withLock { $0 = false }
+    var request = InterceptedRequest.example
+    request.body = .stream(AsyncStream<Data> { $0.finish() })
+    #expect(try await link.load(request, script).status == .unauthorized)
+    #expect(await failure { try await link.load(.example, script) } is Refused)
+    #expect(refreshes.all.count == 2 && script.requests.all.count == 3)
+  }
+
+  @Test("a request that the app has authorized itself gets its 401 if there is no token")
+  func ownAuthorization() async throws {
+    let refreshes = Log<String>()
+    let link = BearerToken(hosts: .https, token: { nil }) { refused in
+      refreshes.add(refused ?? "none")
+      return "fresh"
+    }
+    let script = Script(.unauthorized)
+    var request = InterceptedRequest.example
+    request.fields[.authorization] = "Basic pl4nted"
+    #expect(try await link.load(request, script).status == .unauthorized)
+    #expect(script.requests.all.map { $0.fields[.authorization] } == ["Basic pl4nted"] && refreshes.all.isEmpty)
+    #expect(try await link.load(.example, script).status == .unauthorized)
+    #expect(script.requests.all.last?.fields[.authorization] == "Bearer fresh" && refreshes.all == ["none"])
   }
 
   @Test("a token that was replaced is not sent again, even if the app still stores it, unless a refresh returns it")
@@ -251,29 +294,82 @@ struct BearerTokenTests {
     #expect(String(decoding: data, as: UTF8.self) == "Bearer new")
   }
 
-  @Test("a refresh that does not end fails at its limit, and the next load asks again")
+  @Test("a refresh fails at its limit; until it has ended there is no other, and then its result counts")
   func limit() async throws {
-    let (clock, refreshes, hasBegun) = (MockClock(), Log<Int>(), Event())
+    let (clock, refreshes, gate) = (MockClock(), Log<Int>(), Waiting())
+    let link = BearerToken(hosts: .https, refreshLimit: .seconds(10), clock: clock) {
+      "old"
+    } refresh: { _ in
+      refreshes.add(1)
+      // Deaf to its cancellation.
+      await gate.pass()
+      return "new"
+    }
+    let script = Script { request, _ in
+      InterceptedResponse(to: request, status: request.fields[.authorization] == "Bearer new" ? .ok : .unauthorized)
+    }
+    gate.close()
+    let load = Task { try await link.load(.example, script) }
+    await gate.arrival()
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(10))
+    #expect((await failure { try await load.value } as? WaylayError)?.code == .timedOut)
+    #expect((await failure { try await link.load(.example, script) } as? WaylayError)?.code == .timedOut)
+    #expect(refreshes.all.count == 1 && script.requests.all.count == 1)
+    gate.open()
+    #expect(try await statusAfterRefresh(link, script) == .ok && refreshes.all.count == 1)
+    #expect(script.requests.all.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+  }
+
+  /// The status of the first load that does not fail because a refresh still runs after its limit.
+  private func statusAfterRefresh(_ link: BearerToken, _ script: Script) async throws -> HTTPResponse.Status {
+    while true {
+      do {
+        return try await link.load(.example, script).status
+      } catch let error as WaylayError where error.code == .timedOut {
+        await Task.yield()
+      }
+    }
+  }
+
+  @Test("a refresh that ends at its limit leaves nothing: the next load sends the token, and asks again")
+  func limitOfCancelled() async throws {
+    let (clock, refreshes) = (MockClock(), Log<Int>())
     let link = BearerToken(hosts: .https, refreshLimit: .seconds(10), clock: clock) {
       "old"
     } refresh: { _ in
       refreshes.add(1)
       if refreshes.all.count > 1 { return "new" }
-      hasBegun.happen()
-      // Without an end, and deaf to its cancellation.
-      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-      return "never"
+      try? await clock.sleep(for: .seconds(20))
+      throw Refused()
     }
     let script = Script { request, _ in
       InterceptedResponse(to: request, status: request.fields[.authorization] == "Bearer new" ? .ok : .unauthorized)
     }
     let load = Task { try await link.load(.example, script) }
-    await hasBegun.wait()
-    try await clock.waitForSleepers(1)
+    try await clock.waitForSleepers(2)
     clock.advance(by: .seconds(10))
     #expect((await failure { try await load.value } as? WaylayError)?.code == .timedOut)
-    #expect(try await link.load(.example, script).status == .ok)
-    #expect(refreshes.all.count == 2)
+    #expect(try await statusAfterRefresh(link, script) == .ok && refreshes.all.count == 2)
+  }
+
+  @Test("a limit of centuries is one of a year, which every clock can count")
+  func longLimit() async throws {
+    let (clock, gate) = (MockClock(), Waiting())
+    let link = BearerToken(hosts: .https, refreshLimit: .seconds(Int64.max) * 18, clock: clock) {
+      "old"
+    } refresh: { _ in
+      await gate.pass()
+      return "new"
+    }
+    clock.advance(by: .seconds(Int64.max))
+    let now = clock.now
+    gate.close()
+    let load = Task { try await link.load(.example, Script(.unauthorized)) }
+    try await clock.waitForSleepers()
+    #expect(clock.nextDeadline == now.advanced(by: .seconds(365 * 24 * 60 * 60)))
+    gate.open()
+    #expect(try await load.value.status == .unauthorized)
   }
 
   /// The user whose request it is, as on a server that handles requests of several.

@@ -37,7 +37,7 @@ package enum CredentialNames {
       """
       …token, tkn, …jwt, auth, bearer, x wsse, i planet directory pro, assertion, saml response, …credential, credentials, cred, creds, token value, \
       token hint, app check, client attestation, client principal, oidc data, art api, honeycomb team, ovh application, ovh consumer, \
-      auth ticket, login ticket, service ticket, session ticket
+      auth ticket, login ticket, service ticket, session ticket, = sas
       """),
     // Sessions
     Group(.stable, "…session, …session id, …sessid, …sess id, = sid, connect sid, x sid"),
@@ -48,7 +48,7 @@ package enum CredentialNames {
       …secret, secret id, secret value, …password, …passwd, …passphrase, …passcode, …pwd, pw, = pass, auth pass, db pass, \
       login pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, \
       password again, password repeat, password hash, password digest, pass key, pin, pin number, pin code, puk, psk, ssn, csc, \
-      cvc, cvv, mnemonic, recovery phrase, secret phrase, seed phrase
+      cvc, cvv, card number, connection string, mnemonic, recovery phrase, secret phrase, seed phrase
       """),
     // Keys
     Group(
@@ -83,12 +83,12 @@ package enum CredentialNames {
       …csrf, …csrf token, csrf middleware token, …xsrf, …xsrf token, xrf key, authenticity token, forgery token, \
       request verification token, = request token, …nonce, captcha token, recaptcha token, turnstile token
       """),
-    // Passwords and codes for one time
+    // Passwords, codes and tickets for one time
     Group(
       .changing,
       """
       otp, totp, one time code, one time password, one time token, 2fa code, factor code, login code, mfa code, otp code, \
-      sms code, totp code, verification code
+      oob code, sms code, totp code, verification code, = ticket
       """),
     // Places in a list
     Group(
@@ -103,15 +103,17 @@ package enum CredentialNames {
     Group(
       .harmless,
       """
-      client request token, concurrency token, idempotency token, idempotency key, dedup key, deduplication key, \
+      client request token, concurrency token, idempotency token, idempotency key, dedup key, dedupe key, \
+      deduplication key, = x event key, \
       lock token, x atlassian token, traceparent, tracestate
       """),
-    // Public keys, and keys of databases and caches
+    // Public keys, and keys of databases, caches and queues
     Group(
       .harmless,
       """
-      axis key, cache key, foreign key, hash key, i18n key, partition key, primary key, pub key, public key, publishable key, \
-      range key, row key, site key, sort key, surrogate key, websocket key
+      affinity key, axis key, cache key, clustering key, composite key, correlation key, distribution key, foreign key, \
+      hash key, i18n key, lookup key, ordering key, partition key, primary key, pub key, public key, publishable key, \
+      range key, row key, shard key, sharding key, site key, sort key, surrogate key, websocket key
       """),
     // Other words that end so
     Group(.harmless, "obsession, possession"),

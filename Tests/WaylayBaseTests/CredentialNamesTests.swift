@@ -51,6 +51,8 @@ struct CredentialNamesTests {
       ("X-Acme-Key", .stable), ("X-Idempotency-Key", .harmless), ("acme_key", nil), ("key", nil), ("sid", .stable),
       ("call_sid", nil), ("one_time_password", .changing), ("password", .stable), ("ball_possession", .harmless),
       ("userPin", .stable), ("userpin", nil), ("x-acme-sign", .changing), ("zodiac_sign", nil), ("design", nil),
+      ("ticket", .changing), ("X-Ticket", nil), ("ticket_id", nil), ("sas", .stable), ("X-Event-Key", .harmless),
+      ("X-Acme-Event-Key", .stable), ("X-Routing-Key", .stable), ("oobCode", .changing),
     ] as [(String, CredentialNames.Kind?)] {
       #expect(CredentialNames.kind(of: name) == kind, "\(name)")
     }
@@ -64,6 +66,8 @@ struct CredentialNamesTests {
       "SAMLResponse", "user[password]", "passwd", "new_password", "password_confirmation", "X-Amz-Credential",
       "AWSAccessKeyId", "awsaccesskeyid", "jsessionid", "PHPSESSID", "ASP.NET_SessionId", "connect.sid", "user_pin",
       "code_verifier", "oauth_token", "oauth_verifier", "oauth_consumer_key", "token\u{301}",
+      "ConnectionString", "db_connection_string", "card_number", "cardNumber", "AccountKey", "SharedAccessKey",
+      "sas_token", "accesstoken", "apikey", "clientsecret", "authcode", "refreshtoken", "secretkey", "userpassword",
       "my_s\u{200D}secret\u{20DD}", "APIKey", "apiKey", "api_key", "X_API_KEY", "x-apikey", "myapikey",
       String(repeating: "a", count: 10_000) + "_token",
     ] {
@@ -101,7 +105,8 @@ struct CredentialNamesTests {
       "DPoP-Nonce", "Signature", "Signature-Input", "X-Signature", "X-Amz-Signature", "sig", "X-Hub-Signature",
       "X-Hub-Signature-256", "Stripe-Signature", "X-Line-Signature", "X-Slack-Signature", "X-Signature-Ed25519",
       "X-Shopify-Hmac-Sha256", "X-NCP-APIGW-SIGNATURE-V2", "OK-ACCESS-SIGN", "X-BAPI-SIGN", "sign", "X-GitHub-OTP",
-      "oauth_signature", "oauth_nonce", "otp", "mfaCode", "g-recaptcha-token",
+      "oauth_signature", "oauth_nonce", "otp", "mfaCode", "g-recaptcha-token", "oobCode", "ticket",
+      "SharedAccessSignature",
     ] { #expect(CredentialNames.kind(of: name) == .changing, "\(name)") }
   }
 
@@ -120,6 +125,9 @@ struct CredentialNamesTests {
       "client_assertion_type", "scope", "patient_id", "toke", "monkey", "opinion", "design", "campaign", "spinning",
       "compass", "secretary", "tokenizer", "passenger", "obsession", "Keynote", "basis", "sidebar", "inside",
       "hotkey", "turkey", "whiskey", "announce", "count", "passed", "bypass", "boarding_pass", "tickets", "map_key",
+      "X-Shard-Key", "X-Sharding-Key", "X-Cache-Key", "X-Partition-Key", "X-Sort-Key", "X-Idempotency-Key",
+      "X-Surrogate-Key", "X-Ordering-Key", "X-Affinity-Key", "X-Correlation-Key", "X-Lookup-Key", "X-Dedupe-Key",
+      "X-Clustering-Key", "X-Distribution-Key", "X-Composite-Key", "X-Event-Key", "jira_ticket", "ticketNumber", "sass",
     ] { #expect(!CredentialNames.isCredential(name), "\(name)") }
   }
 

@@ -20,6 +20,7 @@ struct RedactionShapeTests {
       ("application/json", #"{"title":"Session: Introduction","text":"<token> is missing","a":"x < password > y"}"#),
       ("application/json", #"{"token":null,"session":true,"password":"","secret":[],"credentials":{}}"#),
       ("application/json", #"{"path":"\/a\u00e4","n":1.50e+3,"list":[ 1 ,2 ]}"#),
+      ("application/json", #"{"ticket":{"id":7,"subject":"Printer 2","status":"open"},"tickets":[{"subject":"a"}]}"#),
       ("application/json", #"[{"key":"country","value":"Iceland"}]"#),
       ("text/plain", "Bearer of the ring; a=b; c == token; Password must have 8 letters: 1, 2"),
       ("text/javascript", "a={password:[Validators.required,v1.min8],tokens:[t1abc,'']};b||'s3cret';c??\"\""),

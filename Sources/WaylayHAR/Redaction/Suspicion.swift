@@ -57,8 +57,8 @@ enum Suspicion: Int, Comparable, Sendable {
 
   static func set(_ words: String) -> Set<String> { Set(words.split(separator: " ").map(String.init)) }
 
-  /// Changing credentials that may be lists of words.
-  private static let lists = ["hmac", "input", "nonce", "sig", "sign", "signature"]
+  /// Changing credentials that may be lists of words, or objects: a `ticket` of a help desk.
+  private static let lists = ["hmac", "input", "nonce", "sig", "sign", "signature", "ticket"]
   /// Words that may stand within a longer one.
   private static let nouns = ["token", "secret", "passw", "passphrase", "credential", "session", "cookie", "apikey"]
   /// Words whose plurals also name things that are not secrets.

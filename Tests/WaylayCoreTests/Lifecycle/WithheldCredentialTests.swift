@@ -141,7 +141,10 @@ struct WithheldCredentialTests {
     try await withOrigin { first in
       try await withOrigin { second in
         let start = try #require(URL(string: hops([first, second], to: "/echo")))
-        let items = ["page_access_token", "previousRefreshToken", "X-Amz-Signature", "page_token", "sort_key"]
+        let items = [
+          "page_access_token", "previousRefreshToken", "X-Amz-Signature", "ticket", "sas", "oobCode",
+          "connectionString", "page_token", "sort_key", "code",
+        ]
         for isOfApp in [true, false] {
           let registry = InterceptorRegistry(configuration: .ephemeral) {
             Link(name: "AddFields") { request, next in
@@ -161,7 +164,7 @@ struct WithheldCredentialTests {
           let (home, abroad) = (try #require(first.requests.last), try #require(second.requests.last))
           #expect(Self.services.filter { home[$0] != ["secret"] }.isEmpty)
           #expect(Self.services.filter { !abroad[$0].isEmpty }.isEmpty, "by the app: \(isOfApp)")
-          let shown = isOfApp ? [] : ["page_token", "sort_key"]
+          let shown = isOfApp ? [] : ["page_token", "sort_key", "code"]
           #expect(items.filter { abroad.target.contains("of-\($0)") } == shown)
           #expect(!abroad.target.contains("AIza"))
           registry.invalidate()

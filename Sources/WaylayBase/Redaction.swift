@@ -81,8 +81,8 @@ private struct URLRedactor {
         text += String.redacted.utf8
         (name, isHidden, index) = (nil, true, next)
         continue
-      case UInt8(ascii: ":") where bytes[next...].starts(with: "//".utf8):
-        text.append(byte)
+      case UInt8(ascii: ":") where endOfSlashes(from: next) != nil:
+        text += bytes[index..<next]
         index = endOfUserInfo(from: next)
         continue
       default:
@@ -99,18 +99,20 @@ private struct URLRedactor {
     endItem(in: nil)
   }
 
-  /// A byte, and the index after it. In a path, an encoded separator of items counts too.
+  /// A byte, and the index after it. An encoded colon counts and, outside of a query, an encoded separator of items.
   private func decoded(at index: Int) -> (UInt8, Int) {
-    guard bytes[index] == UInt8(ascii: "%"), section != .query, index + 2 < bytes.count else {
+    let (byte, next) = plain(at: index)
+    let counts = byte == UInt8(ascii: ":") || section != .query && "&;=?".utf8.contains(byte)
+    return counts ? (byte, next) : (bytes[index], index + 1)
+  }
+
+  /// A byte without its percent-encoding, and the index after it.
+  private func plain(at index: Int) -> (UInt8, Int) {
+    guard bytes[index] == UInt8(ascii: "%"), let (text, length) = Escapes.escape(Array(bytes[index...].prefix(3)))
+    else {
       return (bytes[index], index + 1)
     }
-    switch (bytes[index + 1], bytes[index + 2] | 0x20) {
-    case (UInt8(ascii: "2"), UInt8(ascii: "6")): return (UInt8(ascii: "&"), index + 3)
-    case (UInt8(ascii: "3"), UInt8(ascii: "b")): return (UInt8(ascii: ";"), index + 3)
-    case (UInt8(ascii: "3"), UInt8(ascii: "d")): return (UInt8(ascii: "="), index + 3)
-    case (UInt8(ascii: "3"), UInt8(ascii: "f")): return (UInt8(ascii: "?"), index + 3)
-    default: return (bytes[index], index + 1)
-    }
+    return (text[0], index + length)
   }
 
   private func isEnd(_ byte: UInt8) -> Bool {
@@ -126,11 +128,29 @@ private struct URLRedactor {
     (section, name, isHidden) = (next, nil, false)
   }
 
-  /// Passes over the user info after two slashes.
+  /// The index after two slashes, which may be encoded; `nil` if there are none.
+  private func endOfSlashes(from index: Int) -> Int? {
+    var end = index
+    for _ in 1...2 {
+      guard end < bytes.count, case (UInt8(ascii: "/"), let next) = plain(at: end) else { return nil }
+      end = next
+    }
+    return end
+  }
+
+  /// Passes over the user info after two slashes. If they are encoded, all of the URL is.
   private mutating func endOfUserInfo(from slashes: Int) -> Int {
-    text += "//".utf8
+    let start = endOfSlashes(from: slashes) ?? slashes
+    let isEncoded = start > slashes + 2
+    text += bytes[slashes..<start]
     hasFragment = true
-    let authority = bytes[(slashes + 2)...].prefix { !isEnd($0) && !"/?#".utf8.contains($0) }
-    return authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
+    var (index, end) = (start, start)
+    while index < bytes.count, !isEnd(bytes[index]) {
+      let (byte, next) = isEncoded ? plain(at: index) : (bytes[index], index + 1)
+      if "/?#".utf8.contains(byte) { break }
+      if byte == UInt8(ascii: "@") { end = next }
+      index = next
+    }
+    return end
   }
 }

@@ -166,7 +166,10 @@ let tests: [Target] = [
   tests(of: "WaylayInspectorServer", needs: ["WaylayCore", "WaylayHAR", "WaylayInspector", "NIOCore", "NIOPosix"]),
   tests(
     of: "WaylayInterceptors",
-    needs: ["WaylayCore", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit", "Tracing"]),
+    needs: [
+      "WaylayCore", "WaylayHAR", "WaylayMocks", "CoreMetrics", "InMemoryTracing", "Logging", "MetricsTestKit",
+      "Tracing",
+    ]),
   tests(of: "WaylayMocks", needs: ["WaylayCore", "WaylayHAR", "IssueReporting"], exclude: ["Cassettes/Samples"]),
   tests(of: "WaylayRecording", needs: ["WaylayCore", "WaylayHAR"]),
   tests(

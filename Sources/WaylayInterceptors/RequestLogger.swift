@@ -11,7 +11,8 @@ public import WaylayHAR
 /// Its place in the chain determines its view: put it first to log the requests of the app, last to log those on the
 /// network, each attempt and each hop. It logs the request when it passes, the response when its head arrives, and a
 /// body once it has been read, or its logged prefix. It does not read, buffer or delay bodies. A response is logged
-/// with its source: the network, an archive, a mock.
+/// with its source: the network, an archive, a mock. Its URL is without user info, fragment and values of the query, as
+/// in all messages of this package.
 ///
 /// With the detail `fields`, the metadata key `curl` has the request as a redacted `curl` command.
 public struct RequestLogger: OrderedInterceptor {
@@ -42,7 +43,7 @@ public struct RequestLogger: OrderedInterceptor {
   ///   - detail: The level of detail.
   ///   - logger: The logger.
   ///   - level: The log level. If the logger ignores this level, the interceptor costs nothing.
-  ///   - redaction: The values to remove.
+  ///   - redaction: The values to remove from fields, bodies and the `curl` command.
   ///   - bodyLimit: The maximum number of logged bytes per body.
   public init(
     _ detail: Detail = .basic, logger: Logger, at level: Logger.Level = .info, redaction: Redaction = .standard,
@@ -102,18 +103,8 @@ public struct RequestLogger: OrderedInterceptor {
 
 extension RequestLogger {
   private func title(of request: InterceptedRequest) -> String {
-    var text = request.url.absoluteString
-    // Skip redaction for a URL that cannot contain a secret.
-    if text.utf8.contains(where: Self.mayPrecedeSecret) || CredentialShapes.areFound(in: text) {
-      text = redaction.redacted(LoggedExchange(request).entry(withBodies: false)).request.url
-    }
-    return "\(request.method) \(text)" + (request.attempt > 1 ? ", attempt \(request.attempt)" : "")
+    "\(request.method) \(request.url.redacted)" + (request.attempt > 1 ? ", attempt \(request.attempt)" : "")
       + (request.hop > 0 ? ", hop \(request.hop)" : "")
-  }
-
-  /// Whether a value may follow the byte: in a query, a fragment, path parameters, user info, or encoded.
-  private static func mayPrecedeSecret(_ byte: UInt8) -> Bool {
-    "?#;@%".utf8.contains(byte)
   }
 
   /// The safe part of an error: the text of this package's errors, and the type of any other error.
@@ -179,7 +170,7 @@ private final class LoggedExchange: Sendable {
   let response = LoggedBody()
   private let head = Locked<InterceptedResponse?>(nil)
 
-  init(_ request: InterceptedRequest, _ title: String = "", _ metadata: Logger.Metadata = [:]) {
+  init(_ request: InterceptedRequest, _ title: String, _ metadata: Logger.Metadata) {
     var request = request
     request.body = .empty
     (original, self.title, self.metadata) = (request, title, metadata)

@@ -3,6 +3,7 @@ import TestOrigin
 import TestSupport
 import Testing
 import WaylayCore
+import WaylayHAR
 import WaylayInterceptors
 import WaylayMocks
 
@@ -44,7 +45,8 @@ struct LoggerTests {
       let lines = try await log(detail, request, response)
       let text = lines.joined(separator: "\n")
       #expect(!text.contains("pl4nted"), "\(text)")
-      #expect(lines.count == 2 && text.contains("→ POST http://api.example.com/v1?") && text.contains("q=cats"))
+      #expect(lines.count == 2 && lines.allSatisfy { $0.contains("POST \(request.url.redacted)") })
+      #expect(text.contains("q=cats") == (detail >= .fields))
       #expect(text.contains("← 201 from network in "))
       #expect(text.contains("User-Agent: app/1.0") == (detail >= .fields))
       #expect(text.contains("Server: test") == (detail >= .fields))
@@ -66,6 +68,18 @@ struct LoggerTests {
     let lines = try await log(.basic, request, response)
     #expect(
       lines.count == 2 && lines.allSatisfy { $0.contains("api.example.com") && !$0.contains("pl4nted") }, "\(lines)")
+  }
+
+  @Test("the URL of a line is redacted as in all other texts, whatever the redaction of fields and bodies")
+  func urlOfLine() async throws {
+    let request = InterceptedRequest(.get, "http://api.example.com/v1;a=b?q=cats&page=2#top")
+    for redaction in [Redaction.standard, .none] {
+      let lines = Log<String>()
+      _ = try await RequestLogger(.basic, logger: .recording(lines), redaction: redaction).load(request, Script(.ok))
+      #expect(lines.all.count == 2)
+      #expect(lines.all.allSatisfy { $0.contains("GET http://api.example.com/v1;a=REDACTED?q=REDACTED&page=REDACTED") })
+      #expect(lines.all.allSatisfy { !$0.contains("cats") && !$0.contains("top") }, "\(lines.all)")
+    }
   }
 
   @Test("a body that is logged in part shows no secret, and one that is no text shows its length alone")

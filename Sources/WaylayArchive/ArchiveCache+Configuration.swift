@@ -41,7 +41,8 @@ extension ArchiveCache {
     public var partition: (@Sendable (URLRequest) -> String?)?
     /// Whether to keep responses to requests with different credentials apart: `Authorization`, `Proxy-Authorization`,
     /// other fields that are credentials by their names, such as `X-Api-Key`, but not those that change with each request,
-    /// such as `X-CSRF-Token`, the URL's user info, and the credential that answered a challenge, as a keyed digest. `nil`, the default, does so if ``partition`` returns nothing.
+    /// such as `X-CSRF-Token`, the URL's user info, and the credential that answered a challenge, as a keyed digest.
+    /// `nil`, the default, does so if ``partition`` returns nothing.
     ///
     /// ``KeyRule/ignoringFields(_:for:)`` takes out a field that does not identify a user, such as the key of an app.
     ///

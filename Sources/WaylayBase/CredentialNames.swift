@@ -15,8 +15,8 @@ package enum CredentialNames {
     case harmless
   }
 
-  /// Rows with one meaning. They are written as words that end a name, as `= name` for a whole name, as `…word` for
-  /// what also ends a longer word, and as `x … word` for a word that ends a name beginning with `X-`.
+  /// Rows with one meaning. They are written as words that end a name, as `= name` for a whole name, as `…word` for a
+  /// word that also ends a longer word, and as `x … word` for a word that ends a name beginning with `X-`.
   package struct Group: Sendable {
     package let kind: Kind
     package let rows: [String]
@@ -35,9 +35,10 @@ package enum CredentialNames {
     Group(
       .stable,
       """
-      …token, tkn, …jwt, auth, bearer, x wsse, i planet directory pro, assertion, saml response, …credential, credentials, cred, creds, token value, \
-      token hint, app check, client attestation, client principal, oidc data, art api, honeycomb team, ovh application, ovh consumer, \
-      auth ticket, login ticket, service ticket, session ticket, = sas
+      …token, tkn, …jwt, auth, bearer, x wsse, i planet directory pro, assertion, saml response, …credential, \
+      credentials, cred, creds, token value, token hint, app check, client attestation, client principal, \
+      oidc data, art api, honeycomb team, ovh application, ovh consumer, auth ticket, login ticket, service ticket, \
+      session ticket, = sas
       """),
     // Sessions
     Group(.stable, "…session, …session id, …sessid, …sess id, = sid, connect sid, x sid"),
@@ -45,22 +46,23 @@ package enum CredentialNames {
     Group(
       .stable,
       """
-      …secret, secret id, secret value, …password, …passwd, …passphrase, …passcode, …pwd, pw, = pass, auth pass, db pass, \
-      login pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, \
-      password again, password repeat, password hash, password digest, pass key, pin, pin number, pin code, puk, psk, ssn, csc, \
-      cvc, cvv, card number, connection string, mnemonic, recovery phrase, secret phrase, seed phrase
+      …secret, secret id, secret value, …password, …passwd, …passphrase, …passcode, …pwd, pw, = pass, auth pass, \
+      db pass, login pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, \
+      password again, password repeat, password hash, password digest, pass key, pin, pin number, pin code, puk, \
+      psk, ssn, csc, cvc, cvv, card number, connection string, mnemonic, recovery phrase, secret phrase, \
+      seed phrase
       """),
     // Keys
     Group(
       .stable,
       """
       …api key, api key id, …access key, …access key id, …account key, activation key, admin key, aes key, app key, \
-      application key, …auth key, cipher key, client key, consumer key, crypto key, decryption key, \
-      deploy key, dev key, developer key, enc key, …encryption key, fastly key, function key, functions key, hmac key, \
-      ingest key, ingestion key, integration key, license key, …master key, merchant key, partner key, …private key, \
-      rapidapi key, read key, recovery key, root key, sdk key, …secret key, secret key base, security key, \
-      server key, service key, session key, shared key, …signing key, ssh key, storage key, stream key, \
-      subscription key, symmetric key, vault key, write key, x … key
+      application key, …auth key, cipher key, client key, consumer key, crypto key, decryption key, deploy key, \
+      dev key, developer key, enc key, …encryption key, fastly key, function key, functions key, hmac key, \
+      ingest key, ingestion key, integration key, license key, …master key, merchant key, partner key, \
+      …private key, rapidapi key, read key, recovery key, root key, sdk key, …secret key, secret key base, \
+      security key, server key, service key, session key, shared key, …signing key, ssh key, storage key, \
+      stream key, subscription key, symmetric key, vault key, write key, x … key
       """),
     // Codes
     Group(
@@ -73,8 +75,8 @@ package enum CredentialNames {
     Group(
       .changing,
       """
-      …signature, signature ed25519, signature input, sig, = sign, access sign, api sign, x … sign, hmac, hmac sha256, \
-      dpop, app attest, attestation pop, device check, token binding
+      …signature, signature ed25519, signature input, sig, = sign, access sign, api sign, x … sign, hmac, \
+      hmac sha256, dpop, app attest, attestation pop, device check, token binding
       """),
     // Tokens against forgery and replay
     Group(
@@ -87,8 +89,8 @@ package enum CredentialNames {
     Group(
       .changing,
       """
-      otp, totp, one time code, one time password, one time token, 2fa code, factor code, login code, mfa code, otp code, \
-      oob code, sms code, totp code, verification code, = ticket
+      otp, totp, one time code, one time password, one time token, 2fa code, factor code, login code, mfa code, \
+      otp code, oob code, sms code, totp code, verification code, = ticket
       """),
     // Places in a list
     Group(
@@ -104,16 +106,16 @@ package enum CredentialNames {
       .harmless,
       """
       client request token, concurrency token, idempotency token, idempotency key, dedup key, dedupe key, \
-      deduplication key, = x event key, \
-      lock token, x atlassian token, traceparent, tracestate
+      deduplication key, = x event key, lock token, x atlassian token, traceparent, tracestate
       """),
     // Public keys, and keys of databases, caches and queues
     Group(
       .harmless,
       """
-      affinity key, axis key, cache key, clustering key, composite key, correlation key, distribution key, foreign key, \
-      hash key, i18n key, lookup key, ordering key, partition key, primary key, pub key, public key, publishable key, \
-      range key, row key, shard key, sharding key, site key, sort key, surrogate key, websocket key
+      affinity key, axis key, cache key, clustering key, composite key, correlation key, distribution key, \
+      foreign key, hash key, i18n key, lookup key, ordering key, partition key, primary key, pub key, public key, \
+      publishable key, range key, row key, shard key, sharding key, site key, sort key, surrogate key, \
+      websocket key
       """),
     // Other words that end so
     Group(.harmless, "obsession, possession"),

@@ -41,9 +41,9 @@ public import WaylayCore
 ///
 /// The requests of the refresh are nested (rule 7 of "How a chain runs"): routed, mocked and recorded, but not
 /// authorized by this interceptor. Work that the refresh starts and does not wait for may outlive it; start that in
-/// `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of
-/// a session is not recognized as nested: there, a refresh with a session needs a URL outside of `hosts`, because
-/// otherwise it would wait for itself, up to its limit. A direct load is recognized everywhere.
+/// `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of a session is not recognized as nested:
+/// there, a refresh with a session needs a URL outside of `hosts`, because otherwise it would wait for itself, up to its
+/// limit. A direct load is recognized everywhere.
 ///
 /// Over plain `http`, the token is sent to this machine alone, unless you allow it.
 ///

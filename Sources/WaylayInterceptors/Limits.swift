@@ -8,6 +8,9 @@ public import WaylayCore
 ///
 /// Further requests wait in a FIFO queue; a cancelled request leaves it. A request occupies its slot until the body of
 /// its response has been read or dropped. Waiting does not count as idle time.
+///
+/// A delegate that is asked about a redirect, and that first makes a request to the same host, needs a second slot if the
+/// redirect's body is longer than 64 KiB or slow: with a limit of 1, set `longestWait`.
 public struct ConcurrencyLimit: OrderedInterceptor {
   private struct Host {
     var running = 0

@@ -78,7 +78,7 @@ struct NestedScheduleTests {
       case .rewriter: break
       case .mock, .airGap: faults.add("\(request.url) was sent")
       }
-      try await pause()
+      try await random.pause()
       return answer(to: request)
     }
 
@@ -103,31 +103,13 @@ struct NestedScheduleTests {
     private func body() -> MessageBody {
       let count = random.number(below: 4)
       guard count > 0 else { return .text("all at once") }
-      return .stream(Late(left: count, bench: self), length: random.number(below: 2) == 0 ? Int64(count) : nil)
-    }
-
-    private struct Late: AsyncSequence, AsyncIteratorProtocol {
-      var left: Int
-      let bench: Bench
-
-      func makeAsyncIterator() -> Late { self }
-
-      mutating func next() async throws -> Data? {
-        try await bench.pause()
-        guard left > 0 else { return nil }
-        left -= 1
-        return Data("x".utf8)
-      }
+      let late = LateBody(left: count, chunk: Data("x".utf8), random: random)
+      return .stream(late, length: random.number(below: 2) == 0 ? Int64(count) : nil)
     }
 
     func end() {
       session.finishTasksAndInvalidate()
       registry.invalidate()
-    }
-
-    func pause() async throws {
-      for _ in 0..<random.number(below: 20) { await Task.yield() }
-      try Task.checkCancellation()
     }
 
     /// Makes a request, directly or by the session, and tells of a time limit.
@@ -239,15 +221,6 @@ struct NestedScheduleTests {
         SetField(.xAPIKey, "key", for: .http), NetworkConditions(clock: clock), LoopGuard(), Maker(bench: self),
       ]
       all.removeAll { !($0 is Maker) && random.number(below: 4) == 0 }
-      var order: [any RequestInterceptor] = []
-      for interceptor in all {
-        let places = (0...order.count).filter { place in
-          var tried = order
-          tried.insert(interceptor, at: place)
-          return InterceptorChain("tried", { tried }).problems.isEmpty
-        }
-        order.insert(interceptor, at: places.isEmpty ? order.count : places[random.number(below: places.count)])
-      }
       let last: any RequestInterceptor =
         switch guardian {
         case .rewriter:
@@ -271,7 +244,7 @@ struct NestedScheduleTests {
         }
       return InterceptorChain("made up") {
         inspector
-        order
+        random.ordered(all)
         last
       }
     }

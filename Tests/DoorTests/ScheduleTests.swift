@@ -20,7 +20,7 @@ struct ScheduleTests {
     let valid: Locked<Int>
 
     func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-      try await pause()
+      try await random.pause()
       switch random.number(below: 12) {
       case 0: throw TransportError(.networkConnectionLost, message: "lost")
       case 1, 2: return answer(request, .serviceUnavailable)
@@ -37,30 +37,9 @@ struct ScheduleTests {
       let (chunks, isCut) = (random.number(below: 4), random.number(below: 6) == 0)
       if random.number(below: 4) == 0 { return InterceptedResponse(to: request, status: status, source: .network) }
       let length: Int64? = random.number(below: 2) == 0 ? Int64(chunks * 10) : nil
-      let body = MessageBody.stream(Late(left: chunks, isCut: isCut, server: self), length: length)
+      let late = LateBody(left: chunks, isCut: isCut, chunk: Data(count: 10), random: random)
+      let body = MessageBody.stream(late, length: length)
       return InterceptedResponse(to: request, status: status, body: body, source: .network)
-    }
-
-    func pause() async throws {
-      for _ in 0..<random.number(below: 20) { await Task.yield() }
-      try Task.checkCancellation()
-    }
-  }
-
-  /// A body whose bytes come after a while.
-  private struct Late: AsyncSequence, AsyncIteratorProtocol {
-    var left: Int
-    let isCut: Bool
-    let server: Server
-
-    func makeAsyncIterator() -> Late { self }
-
-    mutating func next() async throws -> Data? {
-      try await server.pause()
-      guard left > 0 else { return nil }
-      if isCut, left == 1 { throw TransportError(.networkConnectionLost, message: "cut") }
-      left -= 1
-      return Data(count: 10)
     }
   }
 
@@ -83,17 +62,7 @@ struct ScheduleTests {
       NetworkConditions(clock: clock), RequestSigner(for: .https) { _ in }, LoopGuard(), ValidateStatus(),
     ]
     all.removeAll { _ in random.number(below: 4) == 0 }
-    var order: [any RequestInterceptor] = []
-    for interceptor in all {
-      // Anywhere that is allowed; the end is, because the list is in order.
-      let places = (0...order.count).filter { place in
-        var tried = order
-        tried.insert(interceptor, at: place)
-        return InterceptorChain("tried", { tried }).problems.isEmpty
-      }
-      order.insert(interceptor, at: places.isEmpty ? order.count : places[random.number(below: places.count)])
-    }
-    return InterceptorChain("made up", { order })
+    return InterceptorChain("made up", { random.ordered(all) })
   }
 
   @Test("nobody waits after the last response has gone")
@@ -142,4 +111,43 @@ struct ScheduleTests {
 
 extension SeededRandom {
   func number(below limit: Int) -> Int { Int(unit() * Double(limit)) }
+
+  /// Waits for a while, or until the task is cancelled.
+  func pause() async throws {
+    for _ in 0..<number(below: 20) { await Task.yield() }
+    try Task.checkCancellation()
+  }
+
+  /// Interceptors in an order that registration allows.
+  func ordered(_ interceptors: [any RequestInterceptor]) -> [any RequestInterceptor] {
+    var order: [any RequestInterceptor] = []
+    for interceptor in interceptors {
+      // Anywhere that is allowed; the end is, because the list is in order.
+      let places = (0...order.count).filter { place in
+        var tried = order
+        tried.insert(interceptor, at: place)
+        return InterceptorChain("tried", { tried }).problems.isEmpty
+      }
+      order.insert(interceptor, at: places.isEmpty ? order.count : places[number(below: places.count)])
+    }
+    return order
+  }
+}
+
+/// A body whose bytes come after a while.
+struct LateBody: AsyncSequence, AsyncIteratorProtocol {
+  var left: Int
+  var isCut = false
+  let chunk: Data
+  let random: SeededRandom
+
+  func makeAsyncIterator() -> LateBody { self }
+
+  mutating func next() async throws -> Data? {
+    try await random.pause()
+    guard left > 0 else { return nil }
+    if isCut, left == 1 { throw TransportError(.networkConnectionLost, message: "cut") }
+    left -= 1
+    return chunk
+  }
 }

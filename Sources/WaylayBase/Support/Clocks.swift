@@ -16,6 +16,11 @@ package struct TimerClock: Sendable {
     self.schedule = schedule
   }
 
+  /// Calls back after some seconds, or a little later.
+  package func after(seconds: UInt64, _ wake: @escaping @Sendable () -> Void) {
+    schedule(now().saturating(adding: seconds * 1_000_000_000), wake)
+  }
+
   /// The machine's clock.
   package static let system: TimerClock = {
     let queue = DispatchQueue(label: "waylay.timers")

@@ -45,7 +45,7 @@ public struct LoopGuard: InlineResponding {
   public func respondInline(_ request: InterceptedRequest) throws -> InlineResponse { .next(try enter(request).0) }
 
   private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {
-    let outer = (Lineage.inherited ?? request.storage.value.lineage)?.counting
+    let outer = (Lineage.inherited ?? request.lineage)?.counting
     let lineage = Lineage(
       Lineage.Entry(origin: origin, label: name), in: outer, scope: outer?.scope ?? .unlimited, outer?.number ?? 0)
     guard lineage.count(of: origin) <= limit else {
@@ -56,7 +56,7 @@ public struct LoopGuard: InlineResponding {
         interceptor: name, url: request.url, requestID: request.id)
     }
     var request = request
-    request.tag(with: lineage)
+    request.lineage = lineage
     return (request, lineage)
   }
 }

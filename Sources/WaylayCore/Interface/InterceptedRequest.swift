@@ -18,6 +18,9 @@ public import HTTPTypes
 /// ```
 public struct InterceptedRequest: Sendable {
   var storage: CopyOnWrite<Content>
+  /// The lineage for the loop guard's tag, which ``urlRequest`` carries. It is that of the interceptor which has the
+  /// request, so it is not a part of the shared content.
+  var lineage: Lineage?
 
   /// The parts of a request.
   struct Content: Sendable {
@@ -32,8 +35,6 @@ public struct InterceptedRequest: Sendable {
     var notes: [ObjectIdentifier: any Sendable] = [:]
     /// Whether the source and the parts have equal values.
     var isProjected: Bool
-    /// The lineage for the loop guard's tag, which ``urlRequest`` carries.
-    var lineage: Lineage?
     /// The observer of the exchange, once the request has reached the transport.
     var observer: TransportObserver?
   }

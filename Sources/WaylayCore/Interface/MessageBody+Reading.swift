@@ -67,9 +67,12 @@ extension MessageBody {
       self.pull = pull
     }
 
-    init<Base: AsyncSequence>(_ base: Base) where Base.Element == Data, Base: SendableMetatype {
-      let iterator = Iterator(base)
-      pull = { try await iterator.next() }
+    /// - Parameter origin: The lineage in which a reading of `base` runs, whoever reads: that of the code that made it.
+    init<Base: AsyncSequence>(
+      _ base: Base, in origin: LoadOrigin = LoadOrigin()
+    ) where Base.Element == Data, Base: SendableMetatype {
+      let iterator = origin.runInline { Iterator(base) }
+      pull = { try await origin.run { try await iterator.next() } }
     }
 
     package func next() async throws -> Data? { try await pull() }
@@ -77,7 +80,7 @@ extension MessageBody {
     /// Reads a short stream to its end within a second, so that its connection can be reused; otherwise ends the
     /// transfer.
     fileprivate func discard(_ length: Int64?, on clock: TimerClock) async {
-      let most = 64 * 1024
+      let most = MessageBody.shortLength
       let end = Promise<Void>()
       let reading = Task {
         defer { end.settle(.success(())) }
@@ -88,9 +91,9 @@ extension MessageBody {
           if count > most { withUnsafeCurrentTask { $0?.cancel() } }
         }
       }
-      if length.map({ $0 > most }) ?? true { reading.cancel() }
+      if length.map({ $0 > Int64(most) }) ?? true { reading.cancel() }
       // A stream may ignore its cancellation, so the wait has a time limit.
-      clock.schedule(clock.now().saturating(adding: 1_000_000_000)) {
+      clock.after(seconds: 1) {
         reading.cancel()
         end.settle(.success(()))
       }

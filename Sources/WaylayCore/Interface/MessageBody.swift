@@ -50,14 +50,18 @@ public struct MessageBody: AsyncSequence, Sendable {
   ///   - length: The number of bytes, if known; a negative number means unknown.
   public static func stream<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> MessageBody
   where Chunks.Element == Data {
-    MessageBody(storage: .source(Source(length: length) { MessageBody.Chunks(chunks) }))
+    let origin = LoadOrigin()
+    return MessageBody(storage: .source(Source(length: length) { MessageBody.Chunks(chunks, in: origin) }))
   }
 
   /// A stream that is created anew for every reader.
   public static func stream<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replaying make: @escaping @Sendable () -> Chunks
   ) -> MessageBody where Chunks.Element == Data {
-    MessageBody(storage: .source(Source(length: length, isReplayable: true) { MessageBody.Chunks(make()) }))
+    let origin = LoadOrigin()
+    return MessageBody(
+      storage: .source(
+        Source(length: length, isReplayable: true) { MessageBody.Chunks(origin.runInline(make), in: origin) }))
   }
 
   /// The number of bytes, if known before reading.
@@ -151,6 +155,9 @@ extension MessageBody {
   /// Bytes that are read from a file or a stream at once.
   static let chunkSize = 64 * 1024
 
+  /// The maximum number of bytes of a body that is read ahead, or to its end without a reader.
+  static let shortLength = 64 * 1024
+
   /// The bytes of an `InputStream`, as a body that can be read once.
   ///
   /// A separate queue reads the stream, because a stream may block. Do not use the stream elsewhere after this call.
@@ -176,9 +183,12 @@ extension MessageBody {
   public static func relaying(
     _ original: MessageBody, length: Int64?, _ next: @escaping @Sendable () async throws -> Data?
   ) -> MessageBody {
-    MessageBody(
+    let origin = LoadOrigin()
+    return MessageBody(
       storage: .source(
-        Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
+        Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) {
+          Chunks { try await origin.run(next) }
+        }))
   }
 
   /// The body as `next` passes its chunks on. It can be read once.

@@ -127,7 +127,7 @@ extension InterceptedRequest {
 
   /// Prepares the request for a transport: sets its observer, and removes the loop guard's tag.
   mutating func address(to observer: TransportObserver) {
-    storage.value.lineage = nil
+    lineage = nil
     storage.value.observer = observer
   }
 }

@@ -27,7 +27,7 @@ final class Lineage: Sendable {
     /// An interceptor, or code that it runs.
     case interceptor
     /// An interceptor that takes part in nested requests, and therefore must not get its own.
-    case participant(any RequestInterceptor)
+    case participant(ChainIndex.Member)
     /// The transport, or a foreign protocol class beneath it.
     case transport
     /// The app, whose requests are not nested.
@@ -71,7 +71,7 @@ final class Lineage: Sendable {
   /// The load whose chain runs here, until it ends.
   var load: Load? { if case .load(let load) = scope { load.withLock { $0 } } else { nil } }
 
-  private var counts: Bool {
+  var counts: Bool {
     switch scope {
     case .load(let load): load.withLock { $0 != nil }
     case .work(let work): work.isRunning
@@ -82,7 +82,11 @@ final class Lineage: Sendable {
   /// The entries that count, if any.
   var counting: Lineage? {
     let outer = outer?.counting
-    guard counts else { return outer }
+    guard counts else {
+      // Work of the app is inside of no load, also after the load that started it.
+      if case .app = sender { return nil }
+      return outer
+    }
     return outer === self.outer ? self : with(outer, of: work)
   }
 
@@ -106,9 +110,9 @@ extension Lineage {
     case transport
 
     /// Whether an interceptor of the owning chain gets the request.
-    func includes(_ interceptor: any RequestInterceptor) -> Bool {
+    func includes(_ member: ChainIndex.Member) -> Bool {
       guard case .interceptor(let lineage) = self else { return false }
-      return interceptor.takesPartInNestedRequests && !lineage.isSent(by: interceptor)
+      return member.interceptor.takesPartInNestedRequests && !lineage.isSent(by: member)
     }
   }
 
@@ -131,11 +135,11 @@ extension Lineage {
   }
 
   /// Whether the request comes from code that the interceptor runs.
-  private func isSent(by interceptor: any RequestInterceptor) -> Bool {
+  private func isSent(by member: ChainIndex.Member) -> Bool {
     switch sender {
     case .app: return false
-    case .participant(let sender) where counts && sender.isSame(as: interceptor): return true
-    default: return outer?.isSent(by: interceptor) ?? false
+    case .participant(let sender) where counts && sender.isSame(as: member): return true
+    default: return outer?.isSent(by: member) ?? false
     }
   }
 
@@ -166,14 +170,6 @@ extension Lineage {
           + "session that is not intercepted.",
         url: load.url, requestID: load.id)
     }
-  }
-}
-
-extension RequestInterceptor {
-  /// Whether both are one object, or values of one type.
-  fileprivate func isSame(as other: any RequestInterceptor) -> Bool {
-    guard type(of: self) == type(of: other) else { return false }
-    return type(of: self) is AnyClass ? self as AnyObject === other as AnyObject : true
   }
 }
 
@@ -211,7 +207,13 @@ package struct LoadOrigin: Sendable {
 
   /// Runs an operation with the captured lineage.
   package func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
-    try await Lineage.$current.withValue(lineage, operation: operation)
+    if lineage === Lineage.current { return try await operation() }
+    return try await Lineage.$current.withValue(lineage, operation: operation)
+  }
+
+  /// Runs a synchronous operation with the captured lineage.
+  func runInline<Value>(_ operation: () throws -> Value) rethrows -> Value {
+    try Lineage.$current.withValue(lineage, operation: operation)
   }
 }
 
@@ -234,8 +236,11 @@ extension InterceptorRegistry {
   /// would get them, and could wait for itself. A chain that enters itself again and again fails with
   /// `WaylayError.loopDetected`.
   ///
-  /// - Parameter operation: The work, of which nothing is recognized as nested, on any registry. It includes tasks that
-  ///   inherit task-local values.
+  /// On Apple platforms, a request of a session that derives from the request of the load is recognized by its tag, and
+  /// stays nested: make a new one.
+  ///
+  /// - Parameter operation: The work, of which nothing else is recognized as nested, on any registry. It includes tasks
+  ///   that inherit task-local values.
   public static func withoutEnclosingLoad<Value>(
     _ operation: () async throws -> Value
   ) async rethrows -> Value {
@@ -246,18 +251,22 @@ extension InterceptorRegistry {
 // MARK: Channel 2: the tag of a request
 
 extension Lineage {
-  /// The name of the lineage in a ``RequestTag``, unique in the process: requests are tagged for interceptors and for
+  /// The levels for a ``RequestTag``, innermost first: beyond work of the app there is none.
+  var levels: [Lineage] {
+    if case .app = sender { return [self] }
+    return [self] + (outer?.levels ?? [])
+  }
+
+  /// The name of the level in a ``RequestTag``, unique in the process: requests are tagged for interceptors and for
   /// protocol classes beneath a transport.
   var tagName: String {
     let name = "\(number).\(depth).\(entry.origin)"
-    return if case .transport = sender { name + ".transport" } else { name }
-  }
-}
-
-extension InterceptedRequest {
-  /// Adds the loop guard's tag to the projection, which is made when it is first read.
-  mutating func tag(with lineage: Lineage) {
-    storage.value.lineage = lineage
+    return switch sender {
+    case .interceptor: name
+    case .participant: "\(name).\(UInt(bitPattern: ObjectIdentifier(self)))"
+    case .transport: name + ".transport"
+    case .app: name + ".app"
+    }
   }
 }
 

@@ -148,7 +148,7 @@ extension Load {
         let hasLeftScope = (hop.number > 0 || ownership.origin != nil) && hasLeftScope(hop, selection?.chain)
         let entered = try enter(selection, hop, request, challenge, lineage, hasLeftScope: hasLeftScope)
         response = try await Lineage.$current.withValue(lineage) { [selection] in
-          try await Turn.run(entered, through: selection?.interceptors ?? [], hasLeftScope: hasLeftScope, of: self)
+          try await Turn.run(entered, through: selection, hasLeftScope: hasLeftScope, of: self)
         }
       }
       // The storage's cookies are added anew for each hop.
@@ -241,7 +241,7 @@ extension Load {
     if let deadline = state.withLock({ $0.clock.deadline }) { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
-    if selection != nil { request.storage.value.lineage = lineage }
+    if selection != nil { request.lineage = lineage }
     if ownership.nesting != nil { request[NestedRequest.self] = true }
     return request
   }

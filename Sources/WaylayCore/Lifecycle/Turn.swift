@@ -6,7 +6,7 @@ import Foundation
 /// ``lineage`` and ``task`` are set before the interceptor runs.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
-  private let interceptors: [any RequestInterceptor]
+  private let selection: ChainIndex.Selection
   private let index: Int
   /// The interceptor's input, if credentials that it adds must be removed (rule 4).
   private var screened: InterceptedRequest?
@@ -24,21 +24,21 @@ final class Turn: @unchecked Sendable {
   /// The turn whose `next` has led to this one.
   private var outer: Turn?
 
-  private init(_ load: Load, _ interceptors: [any RequestInterceptor], at index: Int) {
+  private init(_ load: Load, _ selection: ChainIndex.Selection, at index: Int) {
     self.load = load
-    self.interceptors = interceptors
+    self.selection = selection
     self.index = index
   }
 
-  var interceptor: any RequestInterceptor { interceptors[index] }
+  var interceptor: any RequestInterceptor { selection.interceptors[index] }
 
-  /// Runs `request` through the interceptors, nested, with the transport innermost.
+  /// Runs `request` through the interceptors of a selection, nested, with the transport innermost.
   ///
   /// - Parameter hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
   static func run(
-    _ request: InterceptedRequest, through interceptors: [any RequestInterceptor], hasLeftScope: Bool, of load: Load
+    _ request: InterceptedRequest, through selection: ChainIndex.Selection?, hasLeftScope: Bool, of load: Load
   ) async throws -> InterceptedResponse {
-    let first = interceptors.isEmpty ? nil : Turn(load, interceptors, at: 0)
+    let first = selection.flatMap { $0.interceptors.isEmpty ? nil : Turn(load, $0, at: 0) }
     load.state.withLock { begin(first, from: nil, in: &$0) }
     let response: InterceptedResponse
     do {
@@ -58,7 +58,7 @@ final class Turn: @unchecked Sendable {
   }
 
   func proceed(_ request: InterceptedRequest, mayBeLate: Bool = false) async throws -> InterceptedResponse {
-    let next = index + 1 < interceptors.count ? Turn(load, interceptors, at: index + 1) : nil
+    let next = index + 1 < selection.interceptors.count ? Turn(load, selection, at: index + 1) : nil
     let begun = load.state.withLock { state -> Begun? in
       guard mayBeLate || !self.hasReturned else { return nil }
       self.calls += 1
@@ -121,6 +121,7 @@ final class Turn: @unchecked Sendable {
     }
     if let deadline = request.options.deadline { load.end(by: deadline) }
     if request.parts.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
+    if let lineage { request.lineage = lineage.within(SharedWork.current) }
     if let screened { load.withhold(from: &request, before: screened, by: interceptor.name) }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
@@ -176,8 +177,10 @@ final class Turn: @unchecked Sendable {
       let response: InterceptedResponse
       if interceptor.takesPartInNestedRequests, let current = Lineage.current {
         lineage = current
-        response = try await Lineage.$current.withValue(current.sent(by: .participant(interceptor))) {
-          try await interceptor.startLoading(request, next: InterceptorChain.Next(self))
+        var own = request
+        own.lineage = current.sent(by: .participant(selection.member(index)))
+        response = try await Lineage.$current.withValue(own.lineage) { [own] in
+          try await interceptor.startLoading(own, next: InterceptorChain.Next(self))
         }
       } else {
         response = try await interceptor.startLoading(request, next: InterceptorChain.Next(self))
@@ -227,7 +230,7 @@ extension InterceptorChain.Next {
     case .closure(let load): return try await load(request)
     case .turn(let turn):
       var request = request
-      if let lineage = Lineage.inherited { request.tag(with: lineage.sent(by: .interceptor)) }
+      if let lineage = Lineage.inherited { request.lineage = lineage.sent(by: .interceptor) }
       return try await turn.proceed(request, mayBeLate: true)
     }
   }

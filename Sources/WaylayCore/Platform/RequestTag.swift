@@ -10,20 +10,20 @@ enum RequestTag {
   private static let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
   private static let prefix = "waylay-\(nonce):"
 
-  /// The lineages of the tags in use, and the number at which those that no longer count are removed.
-  private static let named = Locked<(lineages: [String: Lineage], limit: Int)>(([:], 256))
+  /// The levels of the lineages of the tags in use, and the number at which those that no longer count are removed.
+  private static let named = Locked<(levels: [String: Lineage], limit: Int)>(([:], 256))
 
   /// The tag of a lineage as text; `original` is what the tag displaces.
   static func text(for lineage: Lineage, original: String? = nil) -> String {
-    let name = lineage.tagName
+    let levels = lineage.levels.map { (name: $0.tagName, level: $0) }
     named.withLock { named in
-      if named.lineages.count >= named.limit {
-        named.lineages = named.lineages.filter { $0.value.counting != nil }
-        named.limit = 256 + 2 * named.lineages.count
+      if named.levels.count >= named.limit {
+        named.levels = named.levels.filter { $0.value.counts }
+        named.limit = 256 + 2 * named.levels.count
       }
-      named.lineages[name] = lineage
+      for (name, level) in levels { named.levels[name] = level }
     }
-    return prefix + name + (original.map { "?" + escape($0) } ?? "")
+    return prefix + levels.map(\.name).joined(separator: ",") + (original.map { "?" + escape($0) } ?? "")
   }
 
   private static func escape(_ text: String) -> String {
@@ -34,7 +34,7 @@ enum RequestTag {
   static func parse(_ text: String) -> (lineage: Lineage?, original: String?)? {
     guard text.hasPrefix(prefix) else { return nil }
     let parts = text.dropFirst(prefix.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let lineage = named.withLock { $0.lineages[String(parts[0])] }
-    return (lineage?.counting, parts.count == 2 ? parts[1].removingPercentEncoding : nil)
+    let levels = named.withLock { named in parts[0].split(separator: ",").compactMap { named.levels[String($0)] } }
+    return (levels.lazy.compactMap(\.counting).first, parts.count == 2 ? parts[1].removingPercentEncoding : nil)
   }
 }

@@ -35,7 +35,7 @@ final class ChainIndex: Sendable {
 
     init(_ chain: InterceptorChain) {
       scope = chain.scope
-      whole = Selection(chain, interceptors: chain.interceptors)
+      whole = Selection(chain, at: Array(chain.interceptors.indices))
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
@@ -47,7 +47,21 @@ final class ChainIndex: Sendable {
       if accepting == whole.interceptors.count { return whole }
       // `canInit` should be pure; if its result changes, the chain may have no interceptors left, and acts as the bare
       // transport.
-      return Selection(whole.chain, interceptors: whole.interceptors.filter { $0.canInit(with: request) })
+      return whole.filter { $0.interceptor.canInit(with: request) }
+    }
+  }
+
+  /// An interceptor at its place in a chain.
+  struct Member: Sendable {
+    let interceptor: any RequestInterceptor
+    let chain: InterceptorChain.Name
+    let position: Int
+
+    /// Whether both are one object, or values of one type at one place.
+    func isSame(as other: Member) -> Bool {
+      guard type(of: interceptor) == type(of: other.interceptor) else { return false }
+      if type(of: interceptor) is AnyClass { return interceptor as AnyObject === other.interceptor as AnyObject }
+      return position == other.position && chain == other.chain
     }
   }
 
@@ -55,19 +69,31 @@ final class ChainIndex: Sendable {
   final class Selection: Sendable {
     let chain: InterceptorChain
     let interceptors: [any RequestInterceptor]
+    /// Their positions in the chain.
+    private let positions: [Int]
     /// The interceptors that may respond inside the loading system's call.
     let inline: InlineInterceptors
 
-    init(_ chain: InterceptorChain, interceptors: [any RequestInterceptor]) {
-      self.chain = chain
-      self.interceptors = interceptors
+    init(_ chain: InterceptorChain, at positions: [Int]) {
+      (self.chain, self.positions) = (chain, positions)
+      interceptors = positions.map { chain.interceptors[$0] }
       inline = InlineInterceptors(interceptors)
+    }
+
+    /// An interceptor with its place.
+    func member(_ index: Int) -> Member {
+      Member(interceptor: interceptors[index], chain: chain.name, position: positions[index])
+    }
+
+    /// The part of the selection whose interceptors satisfy a condition.
+    func filter(_ isIncluded: (Member) -> Bool) -> Selection {
+      Selection(chain, at: interceptors.indices.filter { isIncluded(member($0)) }.map { positions[$0] })
     }
 
     /// The part of the selection that gets a nested request (rule 7); `nil` if it is empty.
     func including(_ nesting: Lineage.Nesting) -> Selection? {
-      let participants = interceptors.filter(nesting.includes)
-      return participants.isEmpty ? nil : Selection(chain, interceptors: participants)
+      let participants = filter(nesting.includes)
+      return participants.interceptors.isEmpty ? nil : participants
     }
   }
 

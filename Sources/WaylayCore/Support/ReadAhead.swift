@@ -6,16 +6,18 @@ import Foundation
 private final class ReadAhead: Sendable {
   private let chunks: MessageBody.Chunks
   private let reading: Task<(data: Data, isWhole: Bool), any Error>
-  private let isWhole: Promise<Bool>
+  /// Settled when the reading ends, or when nobody waits for it any more.
+  private let ended: Promise<Void>
+  private let isDue: Locked<Bool>
   private let isTaken = Locked(false)
 
-  init(_ chunks: MessageBody.Chunks, upTo limit: Int, until isDue: Locked<Bool>) {
-    let isWhole = Promise<Bool>()
-    (self.chunks, self.isWhole) = (chunks, isWhole)
+  init(_ chunks: MessageBody.Chunks) {
+    let (ended, isDue) = (Promise<Void>(), Locked(false))
+    (self.chunks, self.ended, self.isDue) = (chunks, ended, isDue)
     reading = Task {
-      defer { isWhole.settle(.success(true)) }
+      defer { ended.settle(.success(())) }
       var data = Data()
-      while data.count < limit, !isDue.withLock({ $0 }) {
+      while data.count < MessageBody.shortLength, !isDue.withLock({ $0 }) {
         guard let chunk = try await chunks.next() else { return (data, true) }
         data.append(chunk)
       }
@@ -25,11 +27,14 @@ private final class ReadAhead: Sendable {
 
   deinit { reading.cancel() }
 
-  /// Stops waiting.
-  func end() { isWhole.settle(.success(false)) }
-
-  /// Waits for the end of the reading, or for ``end()``.
-  func wait() async { _ = try? await isWhole.valueUnlessCancelled(onCancel: reading.cancel) }
+  /// Waits for the end of the reading, for a second.
+  func wait(on clock: TimerClock) async {
+    clock.after(seconds: 1) { [ended, isDue] in
+      isDue.withLock { $0 = true }
+      ended.settle(.success(()))
+    }
+    try? await ended.valueUnlessCancelled(onCancel: reading.cancel)
+  }
 
   func next() async throws -> Data? {
     if isTaken.withLock({ exchange(&$0, with: true) }) { return try await chunks.next() }
@@ -43,17 +48,12 @@ private final class ReadAhead: Sendable {
 }
 
 extension MessageBody {
-  /// The same body, of which up to 64 KiB are read now, for at most a second: code of the app that decides about its
-  /// response may need the connection.
+  /// The same body, whose beginning is read now, for at most a second: code of the app that decides about its response
+  /// may need the connection.
   func readAhead(on clock: TimerClock) async -> MessageBody {
     guard let chunks = try? claim?.open() else { return self }
-    let isDue = Locked(false)
-    let ahead = ReadAhead(chunks, upTo: 64 * 1024, until: isDue)
-    clock.schedule(clock.now().saturating(adding: 1_000_000_000)) { [weak ahead] in
-      isDue.withLock { $0 = true }
-      ahead?.end()
-    }
-    await ahead.wait()
+    let ahead = ReadAhead(chunks)
+    await ahead.wait(on: clock)
     return .relaying(self, length: length) { try await ahead.next() }
   }
 }

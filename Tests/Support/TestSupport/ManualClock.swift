@@ -27,6 +27,13 @@ package final class ManualClock: Sendable {
   /// Whether somebody is to be woken.
   package var isAwaited: Bool { state.withLock { !$0.pending.isEmpty } }
 
+  /// Waits until somebody is to be woken within so many seconds.
+  package func awaited(within seconds: UInt64) async {
+    while !state.withLock({ state in state.pending.contains { $0.deadline <= state.now + seconds * 1_000_000_000 } }) {
+      await Task.yield()
+    }
+  }
+
   /// Moves the time on by so many seconds, and wakes who is due.
   package func advance(by seconds: UInt64) {
     let due = state.withLock { state in

@@ -134,9 +134,10 @@ struct NestedRequestTests {
     #expect(bench.log.all == ["inside /token", "inside /there"])
   }
 
-  @Test("do not come back to the interceptor that makes them, nor to another of its type", arguments: Way.allCases)
+  @Test("do not come back to the interceptor that makes them, but to others of its type", arguments: Way.allCases)
   func own(way: Way) async throws {
     let bench = Bench { bench in
+      bench.watch("another", takesPart: true)
       Participant { [weak bench] request, next in
         bench?.log.add("maker \(request.url.path)")
         if request.url.path == "/api", let bench { _ = try await bench.text("/token", way) }
@@ -145,7 +146,89 @@ struct NestedRequestTests {
       Watcher(log: bench.log)
     }
     #expect(try await bench.text("/api") == "network")
-    #expect(bench.log.all == ["maker /api", "watcher /token", "watcher /api"])
+    #expect(
+      bench.log.all == ["another /api", "maker /api", "another /token", "watcher /token", "watcher /api"])
+  }
+
+  @Test("do not come back to a participant whose request they derive from, though its task is another one")
+  func ownDetached() async throws {
+    let bench = Bench { bench in
+      bench.watch("another", takesPart: true)
+      Participant { [weak bench] request, next in
+        bench?.log.add("maker \(request.url.path)")
+        guard let bench else { return try await next(request) }
+        var derived = request.urlRequest
+        derived.url = Bench.request("/derived").url
+        let data = try await Task.detached { [derived] in try await bench.session.data(for: derived).0 }.value
+        #expect(data == Data("network".utf8))
+        // What comes after it derives from the request of the load.
+        return try await next(request)
+      }
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        var derived = request.urlRequest
+        derived.url = Bench.request("/later").url
+        _ = try await Task.detached { [derived] in try await bench.session.data(for: derived).0 }.value
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(
+      bench.log.all == [
+        "another /api", "maker /api", "another /derived", "another /later", "maker /later", "another /derived",
+      ])
+  }
+
+  @Test("while the body is read that makes them belong to the code that made the body", arguments: Way.allCases)
+  func ofBodies(way: Way) async throws {
+    let bench = Bench(
+      transport: Script { request in
+        // Reads the body of the request.
+        let sent = String(decoding: try await request.body.collect(upTo: 100), as: UTF8.self)
+        return InterceptedResponse(to: request, body: .text(sent), source: .network)
+      }
+    ) { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        var request = request
+        let given = request.body
+        request.body = .stream(Asking(path: "/request", way: way, bench: bench))
+        var response = try await next(request)
+        #expect(try await response.body.collect(upTo: 100) == Data("/request".utf8))
+        request.body = given
+        response = try await next(request)
+        #expect(try await response.body.collect(upTo: 100) == Data("/app".utf8))
+        response.body = .stream(Asking(path: "/response", way: way, bench: bench))
+        return response
+      }
+    }
+    let body = MessageBody.stream(Asking(path: "/app", way: way, bench: bench))
+    var request = Bench.request("/api")
+    request.httpMethod = "POST"
+    #expect(try await bench.registry.upload(for: request, from: body).0 == Data("/response".utf8))
+    #expect(
+      bench.log.all == [
+        "outside /api", "inside /api", "inside /request", "outside /app", "inside /app", "inside /response",
+      ])
+  }
+
+  /// A body that makes a request when it is read, and whose content is the path of that request.
+  private struct Asking: AsyncSequence, AsyncIteratorProtocol {
+    let path: String
+    let way: Way
+    let bench: Bench
+    var isRead = false
+
+    func makeAsyncIterator() -> Asking { self }
+
+    mutating func next() async throws -> Data? {
+      guard !isRead else { return nil }
+      isRead = true
+      _ = try await bench.text(path, way)
+      return Data(path.utf8)
+    }
   }
 
   private final class Watcher: RequestInterceptor {
@@ -226,6 +309,64 @@ struct NestedRequestTests {
     #expect(
       bench.log.all == [
         "outside /api", "inside /api", "outside /own", "inside /own", "inside /nested", "outside /task", "inside /task",
+      ])
+  }
+
+  @Test("within withoutEnclosingLoad are the app's, though the load that began it ends within another")
+  func appsOwnLater() async throws {
+    let (isOver, isDone) = (Event(), Promise<String>())
+    let bench = Bench { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard let bench, request.url.path == "/api" else { return try await next(request) }
+        let other = InterceptorRegistry(transport: Script { InterceptedResponse(to: $0) }) {
+          Link { inner, next in
+            Task {
+              await InterceptorRegistry.withoutEnclosingLoad {
+                await isOver.wait()
+                do { isDone.settle(.success(try await bench.text("/own"))) } catch { isDone.settle(.failure(error)) }
+              }
+            }
+            return try await next(inner)
+          }
+        }
+        _ = try await other.data(for: Bench.request("/other"))
+        isOver.happen()
+        #expect(try await isDone.value() == "network")
+        other.invalidate()
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(bench.log.all == ["outside /api", "inside /api", "outside /own", "inside /own"])
+  }
+
+  @Test("are nested in the load that goes on, if they derive from one within it that has ended")
+  func derivedFromEnded() async throws {
+    let derived = Locked<URLRequest?>(nil)
+    let bench = Bench { bench in
+      bench.watch("outside")
+      Participant { [weak bench] request, next in
+        bench?.log.add("inside \(request.url.path)")
+        if request.url.path == "/token" { derived.withLock { $0 = request.urlRequest } }
+        // Enough tags of loads that have ended for their table to be thinned.
+        if request.url.path == "/many" { _ = request.urlRequest }
+        return try await next(request)
+      }
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        _ = try await bench.text("/token")
+        for _ in 0..<1_000 { _ = try await bench.text("/many") }
+        let later = try #require(derived.withLock { $0.take() })
+        _ = try await Task.detached { try await bench.session.data(for: later) }.value
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(
+      bench.log.all.filter { $0 != "inside /many" } == [
+        "outside /api", "inside /api", "inside /token", "inside /token",
       ])
   }
 

@@ -83,8 +83,8 @@
       return RequestProperty.setting(properties, in: request)
     }
 
-    /// The request of a new protocol object, with the values of the last redirect of its task. Before the first one it has
-    /// none: what an interceptor derives from the request of a later hop begins a load of its own.
+    /// The request of a new protocol object, with the values of the last redirect of its task. Before the first redirect
+    /// it has none: a request that an interceptor derives from the one of a later hop begins another load.
     static func restored(_ request: URLRequest, of owner: (any AnyObject & Sendable)?) -> URLRequest {
       guard let owner else { return request }
       guard let trail = trails.withLock({ $0[ObjectIdentifier(owner)] }), trail.owner === owner else {

@@ -29,7 +29,7 @@
     static let transportAnswersChallenges = true
     /// The loading system collects chunks for completion handlers itself.
     let reportsChunks = true
-    /// The loading system has a `bytes(for:)` of its own.
+    /// `nil`: Foundation provides `bytes(for:)`.
     let pull: (@Sendable (Data) async -> Void)? = nil
     /// The loading system writes the files of download tasks, and informs their delegates.
     let isDownload = false

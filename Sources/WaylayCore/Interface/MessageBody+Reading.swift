@@ -67,9 +67,15 @@ extension MessageBody {
       self.pull = pull
     }
 
+    /// A reading of a body, whose sources have their lineages.
+    convenience init(_ body: MessageBody) {
+      let iterator = Iterator(body)
+      self.init { try await iterator.next() }
+    }
+
     /// - Parameter origin: The lineage in which a reading of `base` runs, whoever reads: that of the code that made it.
     init<Base: AsyncSequence>(
-      _ base: Base, in origin: LoadOrigin = LoadOrigin()
+      _ base: Base, in origin: LoadOrigin
     ) where Base.Element == Data, Base: SendableMetatype {
       let iterator = origin.runInline { Iterator(base) }
       pull = { try await origin.run { try await iterator.next() } }

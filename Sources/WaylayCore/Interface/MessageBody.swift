@@ -184,11 +184,16 @@ extension MessageBody {
     _ original: MessageBody, length: Int64?, _ next: @escaping @Sendable () async throws -> Data?
   ) -> MessageBody {
     let origin = LoadOrigin()
-    return MessageBody(
+    return .wrapping(original, length: length) { try await origin.run(next) }
+  }
+
+  /// The same, in the lineage of the reader.
+  static func wrapping(
+    _ original: MessageBody, length: Int64?, _ next: @escaping @Sendable () async throws -> Data?
+  ) -> MessageBody {
+    MessageBody(
       storage: .source(
-        Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) {
-          Chunks { try await origin.run(next) }
-        }))
+        Source(length: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
   }
 
   /// The body as `next` passes its chunks on. It can be read once.

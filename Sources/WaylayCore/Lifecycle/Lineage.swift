@@ -110,9 +110,9 @@ extension Lineage {
     case transport
 
     /// Whether an interceptor of the owning chain gets the request.
-    func includes(_ member: ChainIndex.Member) -> Bool {
+    func includes(_ interceptor: any RequestInterceptor, _ member: ChainIndex.Member) -> Bool {
       guard case .interceptor(let lineage) = self else { return false }
-      return member.interceptor.takesPartInNestedRequests && !lineage.isSent(by: member)
+      return interceptor.takesPartInNestedRequests && !lineage.isSent(by: member)
     }
   }
 

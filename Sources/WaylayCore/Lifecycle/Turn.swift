@@ -178,7 +178,7 @@ final class Turn: @unchecked Sendable {
       if interceptor.takesPartInNestedRequests, let current = Lineage.current {
         lineage = current
         var own = request
-        own.lineage = current.sent(by: .participant(selection.member(index)))
+        own.lineage = current.sent(by: .participant(selection.members[index]))
         response = try await Lineage.$current.withValue(own.lineage) { [own] in
           try await interceptor.startLoading(own, next: InterceptorChain.Next(self))
         }

@@ -315,6 +315,6 @@ final class WatchedBody: Sendable {
 
   /// The body for the caller of a direct load.
   var body: MessageBody {
-    .relaying(response.body, length: response.body.length) { try await self.next() }
+    .wrapping(response.body, length: response.body.length) { try await self.next() }
   }
 }

@@ -47,21 +47,30 @@ final class ChainIndex: Sendable {
       if accepting == whole.interceptors.count { return whole }
       // `canInit` should be pure; if its result changes, the chain may have no interceptors left, and acts as the bare
       // transport.
-      return whole.filter { $0.interceptor.canInit(with: request) }
+      return whole.filter { interceptor, _ in interceptor.canInit(with: request) }
     }
   }
 
-  /// An interceptor at its place in a chain.
+  /// The identity of an interceptor in a chain. It does not retain the interceptor, whose history may have the requests
+  /// that carry it.
   struct Member: Sendable {
-    let interceptor: any RequestInterceptor
-    let chain: InterceptorChain.Name
-    let position: Int
+    private let type: ObjectIdentifier
+    /// `nil` for a value, which is identified by its place.
+    private let object: ObjectIdentifier?
+    private let chain: InterceptorChain.Name
+    fileprivate let position: Int
+
+    fileprivate init(_ interceptor: any RequestInterceptor, at position: Int, of chain: InterceptorChain) {
+      let type = Swift.type(of: interceptor)
+      self.type = ObjectIdentifier(type)
+      object = type is AnyClass ? ObjectIdentifier(interceptor as AnyObject) : nil
+      (self.chain, self.position) = (chain.name, position)
+    }
 
     /// Whether both are one object, or values of one type at one place.
     func isSame(as other: Member) -> Bool {
-      guard type(of: interceptor) == type(of: other.interceptor) else { return false }
-      if type(of: interceptor) is AnyClass { return interceptor as AnyObject === other.interceptor as AnyObject }
-      return position == other.position && chain == other.chain
+      guard type == other.type, object == other.object else { return false }
+      return object != nil || position == other.position && chain == other.chain
     }
   }
 
@@ -69,25 +78,22 @@ final class ChainIndex: Sendable {
   final class Selection: Sendable {
     let chain: InterceptorChain
     let interceptors: [any RequestInterceptor]
-    /// Their positions in the chain.
-    private let positions: [Int]
+    /// Their identities.
+    let members: [Member]
     /// The interceptors that may respond inside the loading system's call.
     let inline: InlineInterceptors
 
     init(_ chain: InterceptorChain, at positions: [Int]) {
-      (self.chain, self.positions) = (chain, positions)
+      self.chain = chain
       interceptors = positions.map { chain.interceptors[$0] }
+      members = positions.map { Member(chain.interceptors[$0], at: $0, of: chain) }
       inline = InlineInterceptors(interceptors)
     }
 
-    /// An interceptor with its place.
-    func member(_ index: Int) -> Member {
-      Member(interceptor: interceptors[index], chain: chain.name, position: positions[index])
-    }
-
     /// The part of the selection whose interceptors satisfy a condition.
-    func filter(_ isIncluded: (Member) -> Bool) -> Selection {
-      Selection(chain, at: interceptors.indices.filter { isIncluded(member($0)) }.map { positions[$0] })
+    func filter(_ isIncluded: (any RequestInterceptor, Member) -> Bool) -> Selection {
+      let included = zip(interceptors, members).filter(isIncluded)
+      return Selection(chain, at: included.map(\.1.position))
     }
 
     /// The part of the selection that gets a nested request (rule 7); `nil` if it is empty.

@@ -54,6 +54,6 @@ extension MessageBody {
     guard let chunks = try? claim?.open() else { return self }
     let ahead = ReadAhead(chunks)
     await ahead.wait(on: clock)
-    return .relaying(self, length: length) { try await ahead.next() }
+    return .wrapping(self, length: length) { try await ahead.next() }
   }
 }

@@ -1,17 +1,22 @@
+/// The state of a ``Promise`` without its value.
+private struct PromiseState {
+  var isSettled = false
+  var waiter: CheckedContinuation<Void, Never>?
+}
+
 /// A value that another task or thread sets once, for one waiting task.
 ///
 /// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is
 /// awaited, the thread sanitizer of Swift 6.3 on Linux does not see that the code before the call is ordered before the
 /// code after the `await` (compare U13).
-package final class Promise<Value: Sendable>: Sendable {
-  private struct State {
-    /// Reset when the waiter takes it, so that the promise does not retain the value any longer.
-    var outcome: Result<Value, any Error>?
-    var isSettled = false
-    var waiter: CheckedContinuation<Void, Never>?
-  }
-
-  private let state = Locked(State())
+///
+/// The state beside the value is not generic: each use of a generic type in generic code looks up its metadata, which
+/// costs some 300 instructions.
+package final class Promise<Value: Sendable>: @unchecked Sendable {
+  // Unchecked: `outcome` is touched under the lock only.
+  private let state = Locked(PromiseState())
+  /// Reset when the waiter takes it, so that the promise does not retain the value any longer.
+  private var outcome: Result<Value, any Error>?
 
   package init() {}
 
@@ -21,7 +26,7 @@ package final class Promise<Value: Sendable>: Sendable {
     let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
       guard !state.isSettled else { return (false, nil) }
       state.isSettled = true
-      state.outcome = outcome
+      self.outcome = outcome
       defer { state.waiter = nil }
       return (true, state.waiter)
     }
@@ -40,7 +45,7 @@ package final class Promise<Value: Sendable>: Sendable {
       }
       if isSettled { continuation.resume() }
     }
-    let outcome = state.withLock { $0.outcome.take() }
+    let outcome = state.withLock { _ in self.outcome.take() }
     guard let outcome else { preconditionFailure("a promise was waited for twice") }
     return try outcome.get()
   }

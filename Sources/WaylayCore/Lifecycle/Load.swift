@@ -224,8 +224,11 @@ extension Load {
   ) throws -> InterceptedRequest {
     var canonical = urlRequest
     var body = hop.body
+    let deadline = state.withLock { state in
+      if let selection { state.selection = selection }
+      return state.clock.deadline
+    }
     if let selection {
-      state.withLock { $0.selection = selection }
       for interceptor in selection.interceptors { canonical = interceptor.canonicalRequest(for: canonical) }
       if let changed = canonical.takeBody() { body = changed }
     }
@@ -238,7 +241,7 @@ extension Load {
     }
     request.hop = hop.number
     request.storage.value.firstURL = hop.number > 0 || ownership.origin != nil ? origin : hop.url
-    if let deadline = state.withLock({ $0.clock.deadline }) { request.options.deadline = deadline }
+    if let deadline { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
     if selection != nil { request.lineage = lineage }

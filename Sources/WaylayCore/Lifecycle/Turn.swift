@@ -302,7 +302,9 @@ extension Load {
     let url = request.url
     // User and password in a URL only answer a challenge.
     // Foundation parses a URL anew for each of its parts: most have no user.
-    if url.absoluteString.utf8.contains(UInt8(ascii: "@")), !leavesChallengesToTransport {
+    let mayHaveUser =
+      url.absoluteString.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "@")) } ?? true
+    if mayHaveUser, !leavesChallengesToTransport {
       request.url = url.withoutUserInfo
     }
     if let reader = request.body.consumedBy {

@@ -188,13 +188,12 @@ private final class Tokens: Sendable {
     mutating func end(_ work: SharedWork, _ result: Result<String, any Error>, pauseEnd: Duration) -> Refresh? {
       guard let refresh = refreshes.removeValue(forKey: ObjectIdentifier(work)) else { return nil }
       moment += 1
+      // The app says that the token is valid, whatever was known of it.
+      if case .success(let token) = result { forget(token) }
       guard let refused = refresh.refused else { return refresh }
       var refusal = Refusal(moment: moment)
       switch result {
-      case .success(let token):
-        refusal.replacement = token
-        // The app says that the token is valid, whatever was known of it.
-        forget(token)
+      case .success(let token): refusal.replacement = token
       case .failure(let error):
         // What it throws after its limit tells of its cancellation.
         let error = refresh.failure ?? error
@@ -335,7 +334,9 @@ extension Error {
 extension URL {
   /// Whether a connection to the URL is encrypted or stays on this machine.
   fileprivate var isConfidential: Bool {
-    guard scheme?.lowercased() == "http", let host = host.flatMap({ try? HostName($0) }) else { return true }
+    guard scheme?.lowercased() == "http" else { return true }
+    // A host that is no name and no address, such as one with a scope, may be anywhere.
+    guard let host = host.flatMap({ try? HostName($0) }) else { return false }
     let name = host.description
     return host.isAddress ? name.hasPrefix("127.") || name == "::1" : ".\(name)".hasSuffix(".localhost")
   }

@@ -476,6 +476,28 @@ struct BearerTokenTests {
     #expect(refreshed.all == ["old-1", "none", "none"])
   }
 
+  @Test("a token that a refresh for no token gives is valid, whatever was known of it")
+  func anonymousKnown() async throws {
+    let stored = Locked<String?>("ada-2")
+    let link = BearerToken(hosts: .https) {
+      stored.withLock { $0 }
+    } refresh: { refused in
+      if refused != nil { throw Refused() }
+      stored.withLock { $0 = "ada-2" }
+      return "ada-2"
+    }
+    let isValid = Locked(false)
+    let script = Script { request, _ in
+      let isFresh = isValid.withLock { $0 } && request.fields[.authorization] == "Bearer ada-2"
+      return InterceptedResponse(to: request, status: isFresh ? .ok : .unauthorized)
+    }
+    await #expect(throws: Refused.self) { try await link.load(.example, script) }
+    stored.withLock { $0 = nil }
+    isValid.withLock { $0 = true }
+    #expect(try await link.load(.example, script).status == .ok)
+    #expect(try await link.load(.example, script).status == .ok)
+  }
+
   @Test("each of very many users has one refresh, also for requests whose 401 comes late")
   func manyUsers() async throws {
     let refreshes = Log<String>()
@@ -545,7 +567,10 @@ struct BearerTokenTests {
       _ = try await link.load(InterceptedRequest(.get, URL(string: url)!), script)
       return script.requests.all.last?.fields[.authorization]
     }
-    for url in ["http://a.example/", "HTTP://127.0.0.1.a.example/", "http://127.example/", "http://localhost.a/"] {
+    for url in [
+      "http://a.example/", "HTTP://127.0.0.1.a.example/", "http://127.example/", "http://localhost.a/",
+      "http://256.1.1.1/", "http://a!b.example/", "http://[fe80::1%25eth0]/",
+    ] {
       #expect(try await sent(to: url) == nil, "\(url)")
       #expect(try await sent(to: url, true) == "Bearer t", "\(url)")
     }

@@ -60,7 +60,7 @@
 
     /// Runs curl, and returns its exit code and what it has printed: the body.
     func curl(
-      _ way: Way, _ url: URL? = nil, _ more: [String] = [], seconds: Int = 20
+      _ way: Way, _ url: URL? = nil, _ more: [String] = [], seconds: Int = 120
     ) async throws -> (code: Int32, output: String) {
       let (arguments, environment) = try command(way, seconds: seconds)
       return try await Program(path: "/usr/bin/curl").run(

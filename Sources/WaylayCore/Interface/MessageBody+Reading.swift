@@ -17,7 +17,9 @@ extension MessageBody {
     }
 
     private var reading: Reading
-    private let load = Lineage.current?.load
+    /// The lineage of the reader, which does not retain its load beyond the load's end.
+    private let lineage = Lineage.current
+    private var load: Load? { lineage?.load }
 
     init(_ storage: Storage) {
       switch storage {

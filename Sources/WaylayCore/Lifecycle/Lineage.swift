@@ -15,11 +15,20 @@ final class Lineage: Sendable {
     let label: String
   }
 
-  enum Scope: Sendable {
+  indirect enum Scope: Sendable {
     case load(Locked<Load?>)
-    case work(SharedWork)
+    /// That of the entry and that of the work, whichever lasts longer.
+    case work(SharedWork, Scope)
     /// The scope of a loop guard outside of any load, as in a unit test: its entry always counts.
     case unlimited
+
+    var counts: Bool {
+      switch self {
+      case .load(let load): load.withLock { $0 != nil }
+      case .work(let work, let own): work.isRunning || own.counts
+      case .unlimited: true
+      }
+    }
   }
 
   /// Whose code runs inside of the entry.
@@ -37,7 +46,7 @@ final class Lineage: Sendable {
   let outer: Lineage?
   let entry: Entry
   let scope: Scope
-  /// The number of the load, or of the work around it.
+  /// The number of the load.
   let number: UInt64
   let depth: Int
   let sender: Sender
@@ -58,10 +67,10 @@ final class Lineage: Sendable {
 
   /// A copy with changes.
   private func with(
-    _ outer: Lineage?, scope: Scope? = nil, _ number: UInt64? = nil, sender: Sender? = nil, of work: SharedWork?
+    _ outer: Lineage?, scope: Scope? = nil, sender: Sender? = nil, of work: SharedWork?
   ) -> Lineage {
     Lineage(
-      entry, in: outer, scope: scope ?? self.scope, number ?? self.number, sender: sender ?? self.sender, of: work,
+      entry, in: outer, scope: scope ?? self.scope, number, sender: sender ?? self.sender, of: work,
       ended: ended)
   }
 
@@ -71,13 +80,7 @@ final class Lineage: Sendable {
   /// The load whose chain runs here, until it ends.
   var load: Load? { if case .load(let load) = scope { load.withLock { $0 } } else { nil } }
 
-  var counts: Bool {
-    switch scope {
-    case .load(let load): load.withLock { $0 != nil }
-    case .work(let work): work.isRunning
-    case .unlimited: true
-    }
-  }
+  var counts: Bool { scope.counts }
 
   /// The entries that count, if any.
   var counting: Lineage? {
@@ -260,10 +263,11 @@ extension Lineage {
   /// The name of the level in a ``RequestTag``, unique in the process: requests are tagged for interceptors and for
   /// protocol classes beneath a transport.
   var tagName: String {
-    let name = "\(number).\(depth).\(entry.origin)"
+    var name = "\(number).\(depth).\(entry.origin)"
+    if case .work(let work, _) = scope { name += ".\(UInt(bitPattern: ObjectIdentifier(work)))" }
     return switch sender {
     case .interceptor: name
-    case .participant: "\(name).\(UInt(bitPattern: ObjectIdentifier(self)))"
+    case .participant(let member): "\(name).\(member.text)"
     case .transport: name + ".transport"
     case .app: name + ".app"
     }
@@ -286,6 +290,6 @@ extension Lineage {
   /// before.
   func within(_ work: SharedWork?) -> Lineage {
     guard let work, work !== self.work else { return self }
-    return with(outer?.within(work), scope: .work(work), InterceptedRequest.ID.next().number, of: work)
+    return with(outer?.within(work), scope: .work(work, scope), of: work)
   }
 }

@@ -3,15 +3,17 @@ import Foundation
 /// One call of one interceptor, with the state of its `next`.
 ///
 /// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened``,
-/// ``lineage`` and ``task`` are set before the interceptor runs.
+/// ``lineage``, ``hasOwnLineage`` and ``task`` are set before the interceptor runs.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let selection: ChainIndex.Selection
   private let index: Int
   /// The interceptor's input, if credentials that it adds must be removed (rule 4).
   private var screened: InterceptedRequest?
-  /// The lineage for the rest of the chain, if the interceptor has another one.
+  /// The lineage in which the interceptor was called, for the rest of the chain.
   private var lineage: Lineage?
+  /// Whether the interceptor runs in another one.
+  private var hasOwnLineage = false
   /// The number of calls of `next`, and of those in flight.
   private var calls = 0
   private var running = 0
@@ -76,7 +78,8 @@ final class Turn: @unchecked Sendable {
     do {
       let request = try prepare(request, call: begun.call)
       if begun.call > 1, begun.isAlone { await giveBack() }
-      if let lineage {
+      // A task that is not a child of the interceptor's has none.
+      if let lineage, hasOwnLineage || Lineage.current == nil {
         response = try await Lineage.$current.withValue(lineage) {
           try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
         }
@@ -121,7 +124,7 @@ final class Turn: @unchecked Sendable {
     }
     if let deadline = request.options.deadline { load.end(by: deadline) }
     if request.parts.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
-    if let lineage { request.lineage = lineage.within(SharedWork.current) }
+    if let lineage, hasOwnLineage || request.lineage == nil { request.lineage = lineage.within(SharedWork.current) }
     if let screened { load.withhold(from: &request, before: screened, by: interceptor.name) }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
@@ -172,11 +175,12 @@ final class Turn: @unchecked Sendable {
   private func response(to request: InterceptedRequest, hasLeftScope: Bool) async throws -> InterceptedResponse {
     if hasLeftScope { screened = request }
     task = withUnsafeCurrentTask { $0 }
+    lineage = Lineage.current
     let interceptor = interceptor
     do {
       let response: InterceptedResponse
-      if interceptor.takesPartInNestedRequests, let current = Lineage.current {
-        lineage = current
+      if interceptor.takesPartInNestedRequests, let current = lineage {
+        hasOwnLineage = true
         var own = request
         own.lineage = current.sent(by: .participant(selection.members[index]))
         response = try await Lineage.$current.withValue(own.lineage) { [own] in

@@ -67,6 +67,12 @@ final class ChainIndex: Sendable {
       (self.chain, self.position) = (chain.name, position)
     }
 
+    /// Text that is the same for members that are the same.
+    var text: String {
+      if let object { return "\(UInt(bitPattern: object))" }
+      return "\(UInt(bitPattern: type)).\(position).\(UInt(bitPattern: chain.hashValue))"
+    }
+
     /// Whether both are one object, or values of one type at one place.
     func isSame(as other: Member) -> Bool {
       guard type == other.type, object == other.object else { return false }

@@ -179,6 +179,27 @@ struct NestedRequestTests {
       ])
   }
 
+  @Test(
+    "beneath an interceptor that calls next in a detached task are nested, and do not come back",
+    arguments: Way.allCases)
+  func beneathDetached(way: Way) async throws {
+    let bench = Bench { bench in
+      bench.watch("outside")
+      Link { request, next in try await Task.detached { try await next(request) }.value }
+      Participant { [weak bench] request, next in
+        bench?.log.add("maker \(request.url.path)")
+        if let bench { _ = try await bench.text("/own", way) }
+        return try await next(request)
+      }
+      Link { [weak bench] request, next in
+        if let bench { _ = try await bench.text("/audit", way) }
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(bench.log.all == ["outside /api", "maker /api", "maker /audit"])
+  }
+
   @Test("while the body is read that makes them belong to the code that made the body", arguments: Way.allCases)
   func ofBodies(way: Way) async throws {
     let bench = Bench(

@@ -195,7 +195,7 @@ private final class Tokens: Sendable {
       switch result {
       case .success(let token): refusal.replacement = token
       case .failure(let error):
-        // What it throws after its limit tells of its cancellation.
+        // After the limit, the thrown error is that of the cancellation.
         let error = refresh.failure ?? error
         refusal.failure = (error, error.isFinal ? pauseEnd : .zero)
       }

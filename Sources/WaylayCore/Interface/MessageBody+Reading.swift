@@ -75,7 +75,7 @@ extension MessageBody {
       self.init { try await iterator.next() }
     }
 
-    /// - Parameter origin: The lineage in which a reading of `base` runs, whoever reads: that of the code that made it.
+    /// - Parameter origin: The lineage of the code that made `base`, in which each reading of it runs.
     init<Base: AsyncSequence>(
       _ base: Base, in origin: LoadOrigin
     ) where Base.Element == Data, Base: SendableMetatype {

@@ -82,14 +82,14 @@ final class Lineage: Sendable {
 
   var counts: Bool { scope.counts }
 
+  /// Whether the current code is work of the app.
+  var isOfApp: Bool { if case .app = sender { true } else { false } }
+
   /// The entries that count, if any.
   var counting: Lineage? {
     let outer = outer?.counting
-    guard counts else {
-      // Work of the app is inside of no load, also after the load that started it.
-      if case .app = sender { return nil }
-      return outer
-    }
+    // Work of the app is inside of no load, also after the load that started it.
+    guard counts else { return isOfApp ? nil : outer }
     return outer === self.outer ? self : with(outer, of: work)
   }
 
@@ -125,7 +125,7 @@ extension Lineage {
     // The load that a transport sends for; its levels are one of the registry and those of loop guards.
     var transporting: UInt64?
     while let current = level {
-      if case .app = current.sender { return nil }
+      if current.isOfApp { return nil }
       if current.counts {
         if case .transport = current.sender { transporting = current.number }
         if current.entry.origin == registry {
@@ -148,7 +148,7 @@ extension Lineage {
 
   /// How often the load is nested in that loop guard.
   func count(of origin: UInt64) -> Int {
-    if case .app = sender { return 0 }
+    if isOfApp { return 0 }
     return (outer?.count(of: origin) ?? 0) + (entry.origin == origin && counts ? 1 : 0)
   }
 
@@ -256,8 +256,7 @@ extension InterceptorRegistry {
 extension Lineage {
   /// The levels for a ``RequestTag``, innermost first: beyond work of the app there is none.
   var levels: [Lineage] {
-    if case .app = sender { return [self] }
-    return [self] + (outer?.levels ?? [])
+    isOfApp ? [self] : [self] + (outer?.levels ?? [])
   }
 
   /// The name of the level in a ``RequestTag``, unique in the process: requests are tagged for interceptors and for

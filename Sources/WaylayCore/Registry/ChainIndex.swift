@@ -35,7 +35,7 @@ final class ChainIndex: Sendable {
 
     init(_ chain: InterceptorChain) {
       scope = chain.scope
-      whole = Selection(chain, at: Array(chain.interceptors.indices))
+      whole = Selection(chain, chain.interceptors.enumerated().map { ($1, Member($1, at: $0, of: chain)) })
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
@@ -58,7 +58,7 @@ final class ChainIndex: Sendable {
     /// `nil` for a value, which is identified by its place.
     private let object: ObjectIdentifier?
     private let chain: InterceptorChain.Name
-    fileprivate let position: Int
+    private let position: Int
 
     fileprivate init(_ interceptor: any RequestInterceptor, at position: Int, of chain: InterceptorChain) {
       let type = Swift.type(of: interceptor)
@@ -89,17 +89,15 @@ final class ChainIndex: Sendable {
     /// The interceptors that may respond inside the loading system's call.
     let inline: InlineInterceptors
 
-    init(_ chain: InterceptorChain, at positions: [Int]) {
+    fileprivate init(_ chain: InterceptorChain, _ included: [(any RequestInterceptor, Member)]) {
       self.chain = chain
-      interceptors = positions.map { chain.interceptors[$0] }
-      members = positions.map { Member(chain.interceptors[$0], at: $0, of: chain) }
+      (interceptors, members) = (included.map(\.0), included.map(\.1))
       inline = InlineInterceptors(interceptors)
     }
 
     /// The part of the selection whose interceptors satisfy a condition.
     func filter(_ isIncluded: (any RequestInterceptor, Member) -> Bool) -> Selection {
-      let included = zip(interceptors, members).filter(isIncluded)
-      return Selection(chain, at: included.map(\.1.position))
+      Selection(chain, zip(interceptors, members).filter(isIncluded))
     }
 
     /// The part of the selection that gets a nested request (rule 7); `nil` if it is empty.

@@ -276,9 +276,8 @@ extension Installation {
       self.request = request
       // Keep entries that no longer count, because a sequence of ended loads may be a loop.
       let current = current?.within(SharedWork.current)
-      let isWorkOfApp = if case .app? = current?.sender { true } else { false }
       let isTagDeeper = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false
-      outer = isTagDeeper && !isWorkOfApp ? tagged : current
+      outer = isTagDeeper && current?.isOfApp != true ? tagged : current
       let nesting = outer.flatMap(installation.registry.nesting(from:))
       self.nesting = nesting
       let target = request.url.map(InterceptorChain.Scope.Target.init)

@@ -6,7 +6,7 @@ import Foundation
 private final class ReadAhead: Sendable {
   private let chunks: MessageBody.Chunks
   private let reading: Task<(data: Data, isWhole: Bool), any Error>
-  /// Settled when the reading ends, or when nobody waits for it any more.
+  /// Settled at the end of the reading, or of the wait for it.
   private let ended: Promise<Void>
   private let isDue: Locked<Bool>
   private let isTaken = Locked(false)

@@ -214,6 +214,43 @@ struct BearerTokenTests {
     }
   }
 
+  @Test(
+    "the refresh may be a load of another registry with the same interceptor, direct or by a session",
+    .enabled(if: Platform.isLinux, "a session's requests are recognized there"), arguments: [true, false])
+  func refreshThroughAnother(isDirect: Bool) async throws {
+    let other = InterceptorRegistry()
+    let session = URLSession(configuration: .ephemeral.intercepted(by: other))
+    let link = BearerToken(hosts: .host("api.example.com")) {
+      "stale"
+    } refresh: { _ in
+      let request = URLRequest(url: URL(string: "https://api.example.com/token")!)
+      let data = isDirect ? try await other.data(for: request).0 : try await session.data(for: request).0
+      return String(decoding: data, as: UTF8.self)
+    }
+    let chain = InterceptorChain("api") {
+      link
+      AccountServer()
+    }
+    let registry = InterceptorRegistry()
+    for registry in [registry, other] { registry.register(chain) }
+    let head = try await registry.data(for: URLRequest(url: URL(string: "https://api.example.com/")!)).1
+    #expect(head.statusCode == 200)
+    for registry in [registry, other] { registry.invalidate() }
+  }
+
+  /// Issues the token `fresh`, which it wants for everything else.
+  private struct AccountServer: RequestInterceptor {
+    var takesPartInNestedRequests: Bool { true }
+
+    func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse {
+      if request.url.path == "/token" { return InterceptedResponse(to: request, body: .text("fresh")) }
+      let isFresh = request.fields[.authorization] == "Bearer fresh"
+      return InterceptedResponse(to: request, status: isFresh ? .ok : .unauthorized)
+    }
+  }
+
   @Test("a request that is cancelled while it waits for the refresh ends at once, and the others get the token")
   func cancellation() async throws {
     let gate = Waiting()

@@ -51,7 +51,7 @@ final class Lineage: Sendable {
   let depth: Int
   let sender: Sender
   /// The shared work in which the entry was made: for code of that work, the entry counts as long as its load.
-  private let work: SharedWork?
+  let work: SharedWork?
   /// The number of loads in a sequence, each of which was started by the previous one after its end, and the time of
   /// the first.
   private let ended: (count: Int, since: UInt64)
@@ -75,7 +75,10 @@ final class Lineage: Sendable {
   }
 
   /// The lineage of code that `sender` runs.
-  func sent(by sender: Sender) -> Lineage { with(outer, sender: sender, of: work) }
+  func sent(by sender: Sender) -> Lineage {
+    // Work of the app is not a part of shared work.
+    if case .app = sender { with(outer, sender: sender, of: nil) } else { with(outer, sender: sender, of: work) }
+  }
 
   /// The load whose chain runs here, until it ends.
   var load: Load? { if case .load(let load) = scope { load.withLock { $0 } } else { nil } }
@@ -165,7 +168,7 @@ extension Lineage {
     let isLoop = isLong && now.saturating(subtracting: ended.since) < UInt64(most) * 1_000_000_000
     if isLong { ended = (0, now) }
     self.init(
-      load.registry.lineageEntry, in: counting, scope: .load(load.scope), load.id.number, ended: ended)
+      load.registry.lineageEntry, in: counting, scope: .load(load.scope), load.id.number, of: outer.work, ended: ended)
     guard depth <= most, !isLoop else {
       throw WaylayError(
         .loopDetected,
@@ -189,6 +192,16 @@ extension Lineage {
 
   /// The name of the running interceptor, if any.
   static var currentReader: String? { current?.load?.activeInterceptor }
+
+  /// Runs code of the load, also of its shared work, which a session's task does not inherit.
+  func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
+    guard let work, work !== SharedWork.current else {
+      return try await Self.$current.withValue(self, operation: operation)
+    }
+    return try await SharedWork.$current.withValue(work) {
+      try await Self.$current.withValue(self, operation: operation)
+    }
+  }
 
   /// Runs code that may make requests as `sender`.
   static func sending<Value>(as sender: Sender, _ operation: () async throws -> Value) async rethrows -> Value {

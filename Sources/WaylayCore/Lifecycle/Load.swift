@@ -147,7 +147,7 @@ extension Load {
       } else {
         let hasLeftScope = (hop.number > 0 || ownership.origin != nil) && hasLeftScope(hop, selection?.chain)
         let entered = try enter(selection, hop, request, challenge, lineage, hasLeftScope: hasLeftScope)
-        response = try await Lineage.$current.withValue(lineage) { [selection] in
+        response = try await lineage.run { [selection] in
           try await Turn.run(entered, through: selection, hasLeftScope: hasLeftScope, of: self)
         }
       }

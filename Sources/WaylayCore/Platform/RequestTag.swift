@@ -26,7 +26,7 @@ enum RequestTag {
     return prefix + levels.map(\.name).joined(separator: ",") + (original.map { "?" + escape($0) } ?? "")
   }
 
-  private static func escape(_ text: String) -> String {
+  static func escape(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
   }
 

@@ -9,9 +9,12 @@ final class ChainIndex: Sendable {
   /// The positions of the chains without a list of exact hosts.
   private let anyHost: [Int]
 
-  init(_ chains: [InterceptorChain]) {
+  static let empty = ChainIndex([], of: 0)
+
+  /// - Parameter registry: The number of the registry.
+  init(_ chains: [InterceptorChain], of registry: UInt64) {
     self.chains = chains
-    entries = chains.map(Entry.init)
+    entries = chains.map { Entry($0, of: registry) }
     var byHost: [String: [Int]] = [:]
     var anyHost: [Int] = []
     for (position, chain) in chains.enumerated() where !chain.interceptors.isEmpty {
@@ -33,9 +36,10 @@ final class ChainIndex: Sendable {
     private let whole: Selection
     private let isPlainHTTP: Bool
 
-    init(_ chain: InterceptorChain) {
+    init(_ chain: InterceptorChain, of registry: UInt64) {
       scope = chain.scope
-      whole = Selection(chain, chain.interceptors.enumerated().map { ($1, Member($1, at: $0, of: chain)) })
+      whole = Selection(
+        chain, chain.interceptors.enumerated().map { ($1, Member($1, at: $0, of: chain, in: registry)) })
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
@@ -57,26 +61,29 @@ final class ChainIndex: Sendable {
     private let type: ObjectIdentifier
     /// `nil` for a value, which is identified by its place.
     private let object: ObjectIdentifier?
+    private let registry: UInt64
     private let chain: InterceptorChain.Name
     private let position: Int
 
-    fileprivate init(_ interceptor: any RequestInterceptor, at position: Int, of chain: InterceptorChain) {
+    fileprivate init(
+      _ interceptor: any RequestInterceptor, at position: Int, of chain: InterceptorChain, in registry: UInt64
+    ) {
       let type = Swift.type(of: interceptor)
       self.type = ObjectIdentifier(type)
       object = type is AnyClass ? ObjectIdentifier(interceptor as AnyObject) : nil
-      (self.chain, self.position) = (chain.name, position)
+      (self.registry, self.chain, self.position) = (registry, chain.name, position)
     }
 
-    /// Text that is the same for members that are the same.
+    /// Text for a ``RequestTag`` that is the same for members that are the same.
     var text: String {
       if let object { return "\(UInt(bitPattern: object))" }
-      return "\(UInt(bitPattern: type)).\(position).\(UInt(bitPattern: chain.hashValue))"
+      return "\(UInt(bitPattern: type)).\(position).\(registry).\(RequestTag.escape("\(chain)"))"
     }
 
     /// Whether both are one object, or values of one type at one place.
     func isSame(as other: Member) -> Bool {
       guard type == other.type, object == other.object else { return false }
-      return object != nil || position == other.position && chain == other.chain
+      return object != nil || position == other.position && registry == other.registry && chain == other.chain
     }
   }
 

@@ -23,7 +23,7 @@ public import Logging
 /// registry its transport. A registry used only for direct loads ends when it is released, and closes its connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
-    var index = ChainIndex([])
+    var index = ChainIndex.empty
     var installations: [Installation] = []
     /// The classes of `intercepted(by:)`, by the header fields that apply before the session is known. The runtime never
     /// frees a class.
@@ -156,7 +156,7 @@ public final class InterceptorRegistry: Sendable {
     state.withLock { state in
       var chains = state.index.chains
       change(&chains)
-      state.index = ChainIndex(chains)
+      state.index = ChainIndex(chains, of: lineageEntry.origin)
     }
   }
 
@@ -188,7 +188,7 @@ public final class InterceptorRegistry: Sendable {
   public func invalidate() {
     let (installations, direct) = state.withLock { state in
       state.isInvalidated = true
-      state.index = ChainIndex([])
+      state.index = .empty
       return (exchange(&state.installations, with: []), state.direct.take())
     }
     watch.close()

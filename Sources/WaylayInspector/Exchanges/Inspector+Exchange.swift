@@ -35,7 +35,7 @@ extension Inspector {
     /// When the exchange began.
     public var started: Date { entry.started }
     /// How long the exchange took, or has taken so far.
-    public var duration: Duration { .microseconds(Int64(entry.time * 1000)) }
+    public var duration: Duration { .microseconds(Int64(exactly: (entry.time * 1000).rounded()) ?? 0) }
     /// The duration of each part.
     public var timings: HAR.Timings { entry.timings }
 

@@ -63,7 +63,8 @@
 
     /// Whether the protocol objects go away, as they must once they were stopped and nobody runs in them.
     private func areFreed(_ hops: [ModelHop]) async -> Bool {
-      let deadline = ContinuousClock.now + .seconds(30)
+      // Below the time limits of the tests; other tests of the process can keep the tasks of a load waiting for long.
+      let deadline = ContinuousClock.now + .seconds(300)
       while hops.contains(where: { $0.freed != nil }) {
         guard ContinuousClock.now < deadline else { return false }
         await Task.yield()

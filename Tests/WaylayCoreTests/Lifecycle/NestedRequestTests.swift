@@ -487,6 +487,25 @@ struct NestedRequestTests {
     #expect(bench.log.all == ["outside /api", "inside /api", "inside /token"])
   }
 
+  @Test("that another registry's participant makes come to the one at the same place of this registry's chain")
+  func samePlace() async throws {
+    let inner = Bench { bench in
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        if request.url.path == "/token", let bench { _ = try await bench.text("/nested") }
+        return try await next(request)
+      }
+    }
+    let outer = Bench { _ in
+      Participant { request, next in
+        _ = try await inner.text("/token")
+        return try await next(request)
+      }
+    }
+    #expect(try await outer.text("/api") == "network")
+    #expect(inner.log.all == ["inside /token", "inside /nested"])
+  }
+
   @Test(
     "of a foreign protocol class beneath a transport go to the bare transport",
     .enabled(if: Platform.isLinux, "of a session's transport"))
@@ -568,10 +587,43 @@ struct NestedRequestTests {
     }
   }
 
+  @Test(
+    "that a delegate makes for the stream of a nested upload are nested like it",
+    .enabled(if: Platform.isLinux, "a session's requests are recognized there"))
+  func ofNestedDelegates() async throws {
+    try await withOrigin { origin in
+      let log = Log<String>()
+      let registry = InterceptorRegistry()
+      let delegate = AskingDelegate(registry, origin.url("/hello"))
+      let session = URLSession(
+        configuration: .ephemeral.intercepted(by: registry), delegate: delegate, delegateQueue: nil)
+      registry.register(
+        InterceptorChain("all") {
+          Participant { request, next in
+            log.add("inside \(request.url.path)")
+            return try await next(request)
+          }
+          Link { request, next in
+            log.add("outside \(request.url.path)")
+            var upload = URLRequest(url: origin.url("/echo"))
+            upload.httpMethod = "POST"
+            session.uploadTask(withStreamedRequest: upload).resume()
+            await delegate.hasEnded.wait()
+            return try await next(request)
+          }
+        })
+      _ = try await registry.data(for: URLRequest(url: origin.url("/hello?api")))
+      #expect(log.all == ["inside /hello", "outside /hello", "inside /echo", "inside /hello"])
+      session.invalidateAndCancel()
+      registry.invalidate()
+    }
+  }
+
   /// A delegate that makes a request before it answers.
   private final class AskingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     private let registry: InterceptorRegistry
     private let url: URL
+    let hasEnded = Event()
 
     init(_ registry: InterceptorRegistry, _ url: URL) { (self.registry, self.url) = (registry, url) }
 
@@ -592,6 +644,15 @@ struct NestedRequestTests {
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       ask { completionHandler(.useCredential, URLCredential(user: "ada", password: "pw", persistence: .none)) }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) { ask { completionHandler(InputStream(data: Data("body".utf8))) } }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      hasEnded.happen()
     }
   }
 }

@@ -18,6 +18,8 @@
     private let workQueue: DispatchQueue
     /// The request's body; `nil` if the session's delegate provides it.
     private let givenBody: MessageBody?
+    /// The lineage of the code that made the request.
+    private let outer: Lineage?
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
     let reportsChunks: Bool
     /// The reader of `bytes(for:)`.
@@ -75,6 +77,7 @@
         throw WaylayError(.foundationChanged, "the loading system started a load without a task: update Waylay.")
       }
       self.loader = loader
+      outer = loader.ownership?.outer
       caller = loader.caller
       self.task = task
       let found = try TaskInternals.session(of: task)
@@ -143,7 +146,8 @@
       configuration.urlCache = nil
     }
 
-    var body: MessageBody { givenBody ?? .asking(self) }
+    /// The body is read inside of the load; the delegate, which is asked for it, is outside.
+    var body: MessageBody { givenBody ?? Lineage.$current.withValue(outer) { .asking(self) } }
     var request: URLRequest { loader.request }
 
     /// Fails a load at once; must be called inside `startLoading`, or as the last call to the client.

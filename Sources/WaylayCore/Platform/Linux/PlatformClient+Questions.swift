@@ -26,11 +26,8 @@
 
     func newBody() async throws -> MessageBody? {
       guard let delegate else { return nil }
-      // The body is read inside of the load, and the delegate is outside.
-      let box: StreamBox = try await Lineage.$current.withValue(nil) {
-        try await ask { [task] session, answer in
-          delegate.urlSession(session, task: task) { answer(StreamBox(stream: $0)) }
-        }
+      let box: StreamBox = try await ask { [task] session, answer in
+        delegate.urlSession(session, task: task) { answer(StreamBox(stream: $0)) }
       }
       return box.stream.map { .stream(reading: $0) }
     }

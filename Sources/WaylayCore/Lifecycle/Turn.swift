@@ -9,7 +9,7 @@ final class Turn: @unchecked Sendable {
   private let selection: ChainIndex.Selection
   private let index: Int
   /// The interceptor's input, if credentials that it adds must be removed (rule 4).
-  private var screened: InterceptedRequest?
+  fileprivate private(set) var screened: InterceptedRequest?
   /// The lineage in which the interceptor was called, for the rest of the chain.
   private var lineage: Lineage?
   /// Whether the interceptor runs in another one.
@@ -214,6 +214,12 @@ extension InterceptorChain.Next {
     case .closure(let load): try await load(request)
     case .turn(let turn): try await turn.proceed(request)
     }
+  }
+
+  /// Whether credentials that the interceptor adds are removed, as on a redirect to a host outside of the chain's scope
+  /// (rule 4): a 401 then says nothing about them. `false` for a closure.
+  public var withholdsCredentials: Bool {
+    if case .turn(let turn) = target { turn.screened != nil } else { false }
   }
 
   /// Waits on purpose, for a slot or before another attempt: the wait does not count as idle time. A deadline still

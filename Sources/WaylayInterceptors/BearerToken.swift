@@ -26,7 +26,8 @@ public import WaylayCore
 /// | with another token | it has its own refresh, and waits for no other |
 /// | without a token | it has its own refresh, which no other request shares |
 /// | without a token, but with a field `Authorization` of the app | the app gets the 401 |
-/// | with the app's credential for a challenge (Basic, Digest) instead of a token | the app gets the 401 |
+/// | with the app's own credentials (Basic, Digest), which no token replaces | the app gets the 401 |
+/// | to another origin than the load's first, after a redirect | the app gets the 401 |
 ///
 /// So a request of one user is never sent again with the token of another, if each user has another token and `refresh`
 /// returns one of the user whose token was refused: an app that has another user by then throws. A later hop of a load,
@@ -51,7 +52,7 @@ public import WaylayCore
 /// Over plain `http`, the token is sent to this machine alone, unless you allow it.
 ///
 /// On a redirect away from the load's first origin, the token reaches a host only if the scope of the chain also names
-/// it (rule 4); the 401 of another host begins no refresh.
+/// it (rule 4).
 public struct BearerToken: OrderedInterceptor {
   private let hosts: InterceptorChain.Scope
   private let allowsPlainHTTP: Bool
@@ -81,13 +82,16 @@ public struct BearerToken: OrderedInterceptor {
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    guard hosts.covers(request.url), allowsPlainHTTP || request.url.isConfidential, !next.withholdsCredentials,
-      !request.answersChallenge, SharedWork.current?.isRunning(of: ObjectIdentifier(tokens)) != true
+    guard hosts.covers(request.url), allowsPlainHTTP || request.url.isConfidential, !request.answersChallenge,
+      SharedWork.current?.isRunning(of: ObjectIdentifier(tokens)) != true
     else { return try await next(request) }
     let (token, moment) = try await next.waiting { try await tokens.current() }
     let response = try await next(request.authorized(by: token))
     let isAuthorized = token != nil || request.fields[.authorization] == nil
-    guard response.status == .unauthorized, isAuthorized else { return response }
+    // Another origin may not have got the token (rule 4).
+    guard response.status == .unauthorized, isAuthorized, request.url.hasOrigin(of: request.firstURL) else {
+      return response
+    }
     guard request.body.isReplayable, token != nil || tokens.admitsAnonymous() else {
       tokens.refuse(token, sentAt: moment)
       return response
@@ -105,6 +109,12 @@ public struct BearerToken: OrderedInterceptor {
 }
 
 extension InterceptedRequest {
+  /// Whether it has a credential of the app for a challenge.
+  fileprivate var answersChallenge: Bool {
+    guard let scheme = fields[.authorization]?.prefix(while: { $0 != " " }).lowercased() else { return false }
+    return ["basic", "digest"].contains(scheme)
+  }
+
   fileprivate func authorized(by token: String?) -> InterceptedRequest {
     guard let token else { return self }
     var request = self
@@ -357,6 +367,10 @@ extension Error {
 }
 
 extension URL {
+  fileprivate func hasOrigin(of other: URL) -> Bool {
+    (scheme, host?.lowercased(), port) == (other.scheme, other.host?.lowercased(), other.port)
+  }
+
   /// Whether a connection to the URL is encrypted or stays on this machine.
   fileprivate var isConfidential: Bool {
     guard scheme?.lowercased() == "http" else { return true }

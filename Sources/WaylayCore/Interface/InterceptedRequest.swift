@@ -101,10 +101,6 @@ public struct InterceptedRequest: Sendable {
   /// The URL that the load began with, before any redirect.
   public var firstURL: URL { storage.value.firstURL ?? url }
 
-  /// Whether `Authorization` is the credential for a challenge (Basic, Digest) of an earlier response in this load: an
-  /// interceptor that authorizes requests leaves it.
-  public var answersChallenge: Bool { self[AnsweredChallengeKey.self] != nil }
-
   /// The context of the load: cookie and credential storage, timeouts, additional header fields.
   public var context: LoadContext { storage.value.context }
 

@@ -144,7 +144,8 @@ extension Lineage {
   private func isSent(by member: ChainIndex.Member) -> Bool {
     switch sender {
     case .app: return false
-    case .participant(let sender) where counts && sender.isSame(as: member): return true
+    // Its load may have ended, though the request goes on to another hop.
+    case .participant(let sender) where sender.isSame(as: member): return true
     default: return outer?.isSent(by: member) ?? false
     }
   }

@@ -23,6 +23,8 @@ final class Load: Sendable {
     /// Whether the timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
+    /// Whether interceptors run.
+    var isRunning = false
     /// Converts the load's own timeout to an error that lists the attempts.
     var timeoutError: (@Sendable (WaylayError) -> any Error)?
   }
@@ -116,7 +118,9 @@ extension Load {
     guard let selection = ownership.selection, !selection.inline.isEmpty else { return nil }
     let lineage = try enterLineage()
     let request = try enter(selection, first, first.urlRequest, nil, lineage)
-    guard let response = try selection.inline.respond(to: request, of: self) else { return nil }
+    guard let response = try selection.inline.respond(to: request, of: self, in: lineage, selection.members) else {
+      return nil
+    }
     guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else {
       return (response, false)
     }
@@ -275,12 +279,12 @@ extension Load {
   ///
   /// - Parameter makeError: The failure, evaluated by the first call only: dropping a fully read body also calls this.
   func end(_ response: InterceptedResponse? = nil, error makeError: @autoclosure () -> (any Error)? = nil) {
-    let (isFirst, isWatched) = state.withLock { state in
+    let (isFirst, isWatched, isRunning) = state.withLock { state in
       state.onFailure = nil
-      return (!exchange(&state.hasEnded, with: true), state.isWatched)
+      return (!exchange(&state.hasEnded, with: true), state.isWatched, state.isRunning)
     }
     // From here on, code that the load has started no longer counts as inside of it.
-    scope.withLock { $0 = nil }
+    if !isRunning { scope.withLock { $0 = nil } }
     guard isFirst else { return }
     let error = makeError()
     report(error == nil ? .finished : .failed, response: response, error: error)

@@ -3,13 +3,13 @@ import Foundation
 /// One call of one interceptor, with the state of its `next`.
 ///
 /// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened``,
-/// ``lineage``, ``hasOwnLineage`` and ``task`` are set before the interceptor runs.
+/// ``lineage`` and ``hasOwnLineage`` are set before the interceptor runs, and so is ``task``.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let selection: ChainIndex.Selection
   private let index: Int
   /// The interceptor's input, if credentials that it adds must be removed (rule 4).
-  fileprivate private(set) var screened: InterceptedRequest?
+  private var screened: InterceptedRequest?
   /// The lineage in which the interceptor was called, for the rest of the chain.
   private var lineage: Lineage?
   /// Whether the interceptor runs in another one.
@@ -44,15 +44,24 @@ final class Turn: @unchecked Sendable {
     of load: Load
   ) async throws -> InterceptedResponse {
     let first = selection.flatMap { $0.interceptors.isEmpty ? nil : Turn(load, $0, at: 0) }
-    load.state.withLock { begin(first, from: nil, in: &$0) }
+    load.state.withLock { state in
+      state.isRunning = true
+      begin(first, from: nil, in: &state)
+    }
+    // A load that ended before counts as long as its interceptors run.
+    func end(_ state: inout Load.State) -> Bool {
+      state.isRunning = false
+      if state.hasEnded { load.scope.withLock { $0 = nil } }
+      return Self.end(first, in: &state)
+    }
     let response: InterceptedResponse
     do {
       response = try await respond(as: first, to: request, in: lineage, hasLeftScope: hasLeftScope, of: load)
     } catch {
-      load.state.withLock { _ = end(first, in: &$0) }
+      load.state.withLock { _ = end(&$0) }
       throw error
     }
-    if load.state.withLock({ end(first, in: &$0) }) { try response.body.claim?.check() }
+    if load.state.withLock({ end(&$0) }) { try response.body.claim?.check() }
     return response
   }
 
@@ -82,8 +91,8 @@ final class Turn: @unchecked Sendable {
       let request = try prepare(request, call: begun.call)
       if begun.call > 1, begun.isAlone { await giveBack() }
       let current = Lineage.current
-      // A task that is not a child of the interceptor's has none.
-      let lineage = hasOwnLineage ? lineage : current ?? lineage
+      // A task that is not a child of the interceptor's has none, or that of another load.
+      let lineage = hasOwnLineage || current?.number != lineage?.number ? lineage : current
       if lineage === current {
         response = try await Self.respond(as: next, to: request, in: lineage, hasLeftScope: screened != nil, of: load)
       } else {
@@ -108,6 +117,7 @@ final class Turn: @unchecked Sendable {
 
   /// Discards the unread responses of earlier calls, if the interceptor calls `next` in its own task.
   private func giveBack() async {
+    let task = load.state.withLock { _ in self.task }
     guard withUnsafeCurrentTask(body: { $0 == task }) else { return }
     let (unread, overlapped) = load.state.withLock { _ in
       (self.unread.take(), exchange(&self.overlapped, with: []))
@@ -129,7 +139,10 @@ final class Turn: @unchecked Sendable {
     }
     if let deadline = request.options.deadline { load.end(by: deadline) }
     if request.parts.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
-    if let lineage, hasOwnLineage || request.lineage == nil { request.lineage = lineage.within(SharedWork.current) }
+    // The request may be one of another load.
+    if let lineage, hasOwnLineage || request.lineage?.number != lineage.number {
+      request.lineage = lineage.within(SharedWork.current)
+    }
     if let screened { load.withhold(from: &request, before: screened, by: interceptor.name) }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
@@ -165,7 +178,8 @@ final class Turn: @unchecked Sendable {
     }
     turn.hasReturned = true
     if state.innermost === turn { state.innermost = turn.outer }
-    (turn.outer, turn.unread, turn.overlapped) = (nil, nil, [])
+    // A task retains its result, in which a body may retain `next`.
+    (turn.outer, turn.unread, turn.overlapped, turn.task) = (nil, nil, [], nil)
     return turn.calls > 1
   }
 
@@ -214,12 +228,6 @@ extension InterceptorChain.Next {
     case .closure(let load): try await load(request)
     case .turn(let turn): try await turn.proceed(request)
     }
-  }
-
-  /// Whether credentials that the interceptor adds are removed, as on a redirect to a host outside of the chain's scope
-  /// (rule 4): a 401 then says nothing about them. `false` for a closure.
-  public var withholdsCredentials: Bool {
-    if case .turn(let turn) = target { turn.screened != nil } else { false }
   }
 
   /// Waits on purpose, for a slot or before another attempt: the wait does not count as idle time. A deadline still
@@ -440,11 +448,18 @@ struct InlineInterceptors: Sendable {
   var isEmpty: Bool { interceptors.isEmpty }
 
   /// The first response; `nil` if an interceptor must run asynchronously, or does not support inline responses.
-  func respond(to request: InterceptedRequest, of load: Load) throws -> InterceptedResponse? {
+  ///
+  /// - Parameters:
+  ///   - lineage: The lineage of the load.
+  ///   - members: The identities of the interceptors.
+  func respond(
+    to request: InterceptedRequest, of load: Load, in lineage: Lineage, _ members: [ChainIndex.Member]
+  ) throws -> InterceptedResponse? {
     var request = request
-    for interceptor in interceptors {
+    for (interceptor, member) in zip(interceptors, members) {
       do {
-        switch try interceptor.respondInline(request) {
+        let own = interceptor.takesPartInNestedRequests ? lineage.sent(by: .participant(member)) : lineage
+        switch try Lineage.$current.withValue(own, operation: { try interceptor.respondInline(request) }) {
         case .response(let response):
           try load.check(response, to: request, of: interceptor)
           return response

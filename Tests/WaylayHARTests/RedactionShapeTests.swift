@@ -497,7 +497,8 @@ struct RedactionShapeTests {
       let twice = name.replacing("%", with: "%25").replacing("+", with: "%2B")
       for url in [
         "https://b.test/a?\(name)=pl4nted", "/a?b=c&\(name)=pl4nted#d", "https://b.test/a#\(name)=pl4nted",
-        "https://b.test/a;\(name)=pl4nted/b", "https://b.test/a?next=%2Fb%3Fc%3Dd%26\(twice)%3Dpl4nted",
+        "https://b.test/a;\(name)=pl4nted/b", "https://b.test/a%3B\(name)%3Dpl4nted/b", "/a?\(name)%3Dpl4nted&b",
+        "https://b.test/c/https%3A%2F%2Fd%3Apl4nted%40e%2Ff", "https://b.test/a?next=%2Fb%3Fc%3Dd%26\(twice)%3Dpl4nted",
       ] {
         // One place at a time: what one place shows to be a secret is not shown in another.
         var entries = ["Referer", "Location", "X-Next"].map {

@@ -193,16 +193,6 @@ extension Lineage {
   /// The name of the running interceptor, if any.
   static var currentReader: String? { current?.load?.activeInterceptor }
 
-  /// Runs code of the load, also of its shared work, which a session's task does not inherit.
-  func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
-    guard let work, work !== SharedWork.current else {
-      return try await Self.$current.withValue(self, operation: operation)
-    }
-    return try await SharedWork.$current.withValue(work) {
-      try await Self.$current.withValue(self, operation: operation)
-    }
-  }
-
   /// Runs code that may make requests as `sender`.
   static func sending<Value>(as sender: Sender, _ operation: () async throws -> Value) async rethrows -> Value {
     guard let current else { return try await operation() }

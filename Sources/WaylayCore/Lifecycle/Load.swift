@@ -147,8 +147,14 @@ extension Load {
       } else {
         let hasLeftScope = (hop.number > 0 || ownership.origin != nil) && hasLeftScope(hop, selection?.chain)
         let entered = try enter(selection, hop, request, challenge, lineage, hasLeftScope: hasLeftScope)
-        response = try await lineage.run { [selection] in
-          try await Turn.run(entered, through: selection, hasLeftScope: hasLeftScope, of: self)
+        response = try await Lineage.$current.withValue(lineage) { [selection] in
+          // The task of a session does not inherit it.
+          if let work = lineage.work, work !== SharedWork.current {
+            return try await SharedWork.$current.withValue(work) {
+              try await Turn.run(entered, in: lineage, through: selection, hasLeftScope: hasLeftScope, of: self)
+            }
+          }
+          return try await Turn.run(entered, in: lineage, through: selection, hasLeftScope: hasLeftScope, of: self)
         }
       }
       // The storage's cookies are added anew for each hop.

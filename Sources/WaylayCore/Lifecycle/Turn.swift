@@ -36,15 +36,18 @@ final class Turn: @unchecked Sendable {
 
   /// Runs `request` through the interceptors of a selection, nested, with the transport innermost.
   ///
-  /// - Parameter hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
+  /// - Parameters:
+  ///   - lineage: The lineage of the current code.
+  ///   - hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
   static func run(
-    _ request: InterceptedRequest, through selection: ChainIndex.Selection?, hasLeftScope: Bool, of load: Load
+    _ request: InterceptedRequest, in lineage: Lineage, through selection: ChainIndex.Selection?, hasLeftScope: Bool,
+    of load: Load
   ) async throws -> InterceptedResponse {
     let first = selection.flatMap { $0.interceptors.isEmpty ? nil : Turn(load, $0, at: 0) }
     load.state.withLock { begin(first, from: nil, in: &$0) }
     let response: InterceptedResponse
     do {
-      response = try await respond(as: first, to: request, hasLeftScope: hasLeftScope, of: load)
+      response = try await respond(as: first, to: request, in: lineage, hasLeftScope: hasLeftScope, of: load)
     } catch {
       load.state.withLock { _ = end(first, in: &$0) }
       throw error
@@ -78,13 +81,15 @@ final class Turn: @unchecked Sendable {
     do {
       let request = try prepare(request, call: begun.call)
       if begun.call > 1, begun.isAlone { await giveBack() }
+      let current = Lineage.current
       // A task that is not a child of the interceptor's has none.
-      if let lineage, hasOwnLineage || Lineage.current == nil {
-        response = try await Lineage.$current.withValue(lineage) {
-          try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
-        }
+      let lineage = hasOwnLineage ? lineage : current ?? lineage
+      if lineage === current {
+        response = try await Self.respond(as: next, to: request, in: lineage, hasLeftScope: screened != nil, of: load)
       } else {
-        response = try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
+        response = try await Lineage.$current.withValue(lineage) {
+          try await Self.respond(as: next, to: request, in: lineage, hasLeftScope: screened != nil, of: load)
+        }
       }
     } catch {
       end(next)
@@ -166,16 +171,18 @@ final class Turn: @unchecked Sendable {
 
   @inline(__always)
   private static func respond(
-    as turn: Turn?, to request: InterceptedRequest, hasLeftScope: Bool, of load: Load
+    as turn: Turn?, to request: InterceptedRequest, in lineage: Lineage?, hasLeftScope: Bool, of load: Load
   ) async throws -> InterceptedResponse {
-    guard let turn else { return try await load.send(request) }
-    return try await turn.response(to: request, hasLeftScope: hasLeftScope)
+    guard let turn else { return try await load.send(request, in: lineage) }
+    return try await turn.response(to: request, in: lineage, hasLeftScope: hasLeftScope)
   }
 
-  private func response(to request: InterceptedRequest, hasLeftScope: Bool) async throws -> InterceptedResponse {
+  private func response(
+    to request: InterceptedRequest, in lineage: Lineage?, hasLeftScope: Bool
+  ) async throws -> InterceptedResponse {
     if hasLeftScope { screened = request }
     task = withUnsafeCurrentTask { $0 }
-    lineage = Lineage.current
+    self.lineage = lineage
     let interceptor = interceptor
     do {
       let response: InterceptedResponse
@@ -307,7 +314,7 @@ extension InterceptorChain {
 
 extension Load {
   /// Passes the request to the transport, at the end of every chain.
-  func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+  func send(_ request: InterceptedRequest, in lineage: Lineage?) async throws -> InterceptedResponse {
     var request = request
     let url = request.url
     // User and password in a URL only answer a challenge.
@@ -321,7 +328,7 @@ extension Load {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
     request.address(
-      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
+      to: TransportObserver(load: self, lineage: lineage, watchesTimeout: request.options.timeout == ownTimeout)
     )
     let transport = try installation.transport(for: request.url, transports)
     if installation.givenTransport != nil, registry.security.demands(for: request.url) != nil {

@@ -31,9 +31,11 @@ extension Redactor {
   }
 
   mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
+    var field = field
+    // The name of an item may have a value in it, as in `?token%3Dvalue`.
+    if !isHeader { field.name = redacted(field.name) }
     place.append(String((isHeader ? field.name.lowercased() : field.name).prefix(128)))
     defer { place.removeLast() }
-    var field = field
     field.comment = redacted(field.comment)
     let name = isHeader ? field.name.lowercased() : ""
     switch name {
@@ -49,7 +51,9 @@ extension Redactor {
       }
       field.value = lines.joined(separator: "\n")
     default:
-      field.value = redacted(field.value, named: field.name)
+      // Some programs leave the names of items and of a form's fields encoded.
+      let plain = isHeader ? Array(field.name.utf8) : Escapes.form.removed(from: Array(field.name.utf8)[...])
+      field.value = redacted(field.value, named: String(decoding: plain, as: UTF8.self))
     }
     return field
   }

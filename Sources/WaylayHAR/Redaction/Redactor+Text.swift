@@ -18,8 +18,8 @@ extension Redactor {
   /// Reads a text with embedded URLs, pairs, JSON and Base64-encoded JSON.
   mutating func readText(_ draft: inout Draft, from start: Int = 0, _ style: Style) {
     let source = draft.source
-    // The end of the last part read; offsets below which there is no closing quote, and no percent sign.
-    var (index, done, unclosed, plain) = (start, start, start, start)
+    // The end of the last part read; offsets below which there is no closing quote, no percent sign, and no other escape.
+    var (index, done, unclosed, plain, escaped) = (start, start, start, start, start)
     while index < source.count {
       var end: Int?
       if index == start || !source[index - 1].isOfWord && source[index - 1] != UInt8(ascii: "-") {
@@ -42,6 +42,14 @@ extension Redactor {
         UInt8(ascii: "|") where source[(index + 1)...].first == UInt8(ascii: "|"),
         UInt8(ascii: "?") where source[(index + 1)...].first == UInt8(ascii: "?"):
         end = readUser(&draft, at: index) ?? readNamed(&draft, at: index, after: done, style, &plain)
+      case UInt8(ascii: "%") where index >= escaped && style != .code:
+        guard Escapes.percent.removed(from: source[index...].prefix(3)).count == 1 else { break }
+        let first = (source[done..<index].lastIndex(where: Self.endsWord) ?? done - 1) + 1
+        escaped = draft.find(from: index, where: Self.endsWord)
+        if let changed = changed(Array(source[first..<escaped]), escapes: .percent) {
+          draft.replace(first..<escaped, by: changed)
+          end = escaped
+        }
       case _ where index == 0 && style != .code && Base64.isDigit(source[0]),
         UInt8(ascii: "e"), UInt8(ascii: "W"), UInt8(ascii: "P"):
         if index == 0 || !Base64.isDigit(source[index - 1]) {
@@ -81,6 +89,9 @@ extension Redactor {
   private static func endsValue(_ byte: UInt8, isOfQuery: Bool) -> Bool {
     byte <= 0x20 || (isOfQuery ? "&#\"'<>\\" : "&#\"'<>\\;,)}|").utf8.contains(byte)
   }
+
+  /// Whether a byte ends a word that may be encoded, such as a path or a name.
+  private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#;=\"'<>\\`".utf8.contains(byte) }
 
   /// Reads a named value: an item of a query, a form or a list such as a cookie's (`a=b`), an assignment in a script or
   /// an argument of GraphQL (`a: "b"`, `a := "b"`, `a: String = "b"`, `a || "b"`, `"a" => "b"`, `f("a", "b")`), or a

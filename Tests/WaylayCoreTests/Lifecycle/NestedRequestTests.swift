@@ -562,7 +562,11 @@ struct NestedRequestTests {
         log.add("inline \(request.url.path)")
         let text = text
         let chunks = AsyncThrowingStream<Data, any Error>(unfolding: { [done = Locked(false)] in
-          if done.withLock({ done in defer { done = true }; return done }) { return nil }
+          if done.withLock({ done in
+            defer { done = true }; return done
+          }) {
+            return nil
+          }
           return Data(try await text().utf8)
         })
         return .response(InterceptedResponse(to: request, body: .stream(chunks)))

@@ -344,10 +344,12 @@ struct OpenResponseTests {
       }
       Link { request, next in
         let (held, chunks) = (Held(released), AsyncStream<Data> { _ in })
-        return InterceptedResponse(to: request, body: .stream(replaying: {
-          _ = (held, next)
-          return chunks
-        }))
+        return InterceptedResponse(
+          to: request,
+          body: .stream(replaying: {
+            _ = (held, next)
+            return chunks
+          }))
       }
     }
     do { _ = try await registry.load(URLRequest(url: .example)) }

@@ -13,7 +13,7 @@ private struct PromiseState {
 /// The state beside the value is not generic: each use of a generic type in generic code looks up its metadata, which
 /// costs some 300 instructions.
 package final class Promise<Value: Sendable>: @unchecked Sendable {
-  // Unchecked: `outcome` is touched under the lock only.
+  // Unchecked: `outcome` is set under the lock, and taken by its one waiter after that.
   private let state = Locked(PromiseState())
   /// Reset when the waiter takes it, so that the promise does not retain the value any longer.
   private var outcome: Result<Value, any Error>?
@@ -45,8 +45,9 @@ package final class Promise<Value: Sendable>: @unchecked Sendable {
       }
       if isSettled { continuation.resume() }
     }
-    let outcome = state.withLock { _ in self.outcome.take() }
-    guard let outcome else { preconditionFailure("a promise was waited for twice") }
+    // Orders the access after the one of `settle`; nobody else touches the outcome from then on.
+    state.withLock { _ in }
+    guard let outcome = outcome.take() else { preconditionFailure("a promise was waited for twice") }
     return try outcome.get()
   }
 

@@ -206,7 +206,7 @@ final class ClientRelay: Sendable {
 
   private func stream(_ response: InterceptedResponse) async throws {
     let head = response.platformHead
-    let body = WatchedBody(response, load, isOwnTask: true)
+    let body = WatchedBody(response, load)
     client.expect(response.body.length)
     guard !client.isDownload else { return try await download(body, head) }
     guard client.reportsChunks else {
@@ -264,17 +264,13 @@ struct ClientRedirect: Error {
 final class WatchedBody: Sendable {
   private let load: Load
   private let response: InterceptedResponse
-  /// Whether the reader runs in the load's own task, which a timeout cancels. Otherwise the reading itself is
-  /// interrupted.
-  private let isOwnTask: Bool
   private let reading: MessageBody.Chunks
-  private let interruption = Interruptible<Data?>()
+  /// Interrupts the reading; `nil` if the reader runs in the load's own task, which a timeout cancels.
+  private let interruption: Interruptible?
   private let count = Locked<Int64>(0)
 
-  init(_ response: InterceptedResponse, _ load: Load, isOwnTask: Bool) {
-    self.response = response
-    self.load = load
-    self.isOwnTask = isOwnTask
+  init(_ response: InterceptedResponse, _ load: Load, _ interruption: Interruptible? = nil) {
+    (self.response, self.load, self.interruption) = (response, load, interruption)
     reading = MessageBody.Chunks(response.body)
     load.state.withLock { $0.hasResponded = true }
     load.setWaiting(false)
@@ -304,13 +300,9 @@ final class WatchedBody: Sendable {
   }
 
   private func pull() async throws -> Data? {
-    guard isOwnTask else { return try await interruption.run { [reading] in try await reading.next() } }
+    if let interruption { return try await interruption.run { [reading] in try await reading.next() } }
     try Task.checkCancellation()
     return try await reading.next()
-  }
-
-  func interrupt(_ error: any Error) {
-    interruption.interrupt(error)
   }
 
   /// The body for the caller of a direct load.

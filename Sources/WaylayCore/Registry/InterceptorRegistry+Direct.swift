@@ -47,33 +47,23 @@ extension InterceptorRegistry {
   }
 
   private func run(_ load: Load) async throws -> InterceptedResponse {
-    let head = Interruptible<InterceptedResponse>()
-    let abort = Locked<(call: @Sendable (any Error) -> Void, error: WaylayError?)>(({ head.interrupt($0) }, nil))
+    let interruption = Interruptible()
     let fail: @Sendable (WaylayError) -> Void = { error in
-      let call = abort.withLock { abort in
-        abort.error = error
-        return abort.call
-      }
-      call(error)
+      interruption.interrupt(error)
       load.end(error: load.urlError(for: error))
     }
     guard load.watch(fail: fail) else { throw load.urlError(for: Self.invalidatedError(url: load.url)) }
     load.report(.started)
     do {
-      var response = try await head.run { try await load.respond() }
+      var response = try await interruption.run { try await load.respond() }
       load.report(.responded, response: response)
       guard response.body.inMemory == nil else {
         load.end(response)
         return response
       }
-      let watched = WatchedBody(response, load, isOwnTask: false)
+      response.body = WatchedBody(response, load, interruption).body
       // The load may have failed since its head arrived: deliver that failure now, because no other call will.
-      let failure = abort.withLock { abort in
-        abort.call = { [weak watched] in watched?.interrupt($0) }
-        return abort.error
-      }
-      if let failure { throw failure }
-      response.body = watched.body
+      if let failure = interruption.verdict { throw failure }
       return response
     } catch {
       throw load.ended(by: error)

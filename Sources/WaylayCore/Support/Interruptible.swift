@@ -1,21 +1,24 @@
-/// Runs work in a task that can be abandoned from outside, even if the work ignores cancellation.
+/// Runs work, one piece after another, in tasks that can be abandoned from outside, even if the work ignores cancellation.
 ///
 /// The task is owned: an interruption and the cancellation of the caller cancel it.
-final class Interruptible<Value: Sendable>: Sendable {
+final class Interruptible: Sendable {
   private struct State {
-    var promise: Promise<Value>?
+    var fail: (@Sendable (any Error) -> Void)?
     var task: Task<Void, Never>?
     var verdict: (any Error)?
   }
 
   private let state = Locked(State())
 
+  /// The error of the first interruption.
+  var verdict: (any Error)? { state.withLock { $0.verdict } }
+
   /// Waits for `work`, for ``interrupt(_:)`` or for the caller's cancellation, whichever comes first.
-  func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+  func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let promise = Promise<Value>()
     return try await promise.valueUnlessCancelled {
       let verdict = state.withLock { state -> (any Error)? in
-        state.promise = promise
+        state.fail = { promise.settle(.failure($0)) }
         return state.verdict
       }
       if let verdict {
@@ -37,11 +40,11 @@ final class Interruptible<Value: Sendable>: Sendable {
 
   /// Fails the current run, and every later one.
   func interrupt(_ error: any Error) {
-    let (promise, task) = state.withLock { state in
+    let (fail, task) = state.withLock { state in
       if state.verdict == nil { state.verdict = error }
-      return (state.promise.take(), state.task.take())
+      return (state.fail.take(), state.task.take())
     }
-    promise?.settle(.failure(error))
+    fail?(error)
     task?.cancel()
   }
 }

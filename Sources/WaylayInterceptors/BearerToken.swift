@@ -35,7 +35,7 @@ public import WaylayCore
 ///
 /// A refresh that fails with anything but a failure of the network is not tried again for 30 s: until then, requests
 /// with its token fail with the same error; afterwards the token is sent, and may be refused, again. A token that was
-/// replaced is not sent again, even if `token` still returns it. If the refresh returns the refused token itself, as
+/// replaced is not sent again, even if `token` still returns it, until the refresh of its replacement has failed so. If the refresh returns the refused token itself, as
 /// libraries with a cache of tokens do, the token is sent once more. The last 4096 results are remembered.
 ///
 /// A refresh that takes longer than its limit fails, and is cancelled. Two refreshes of one token at once can revoke the
@@ -47,7 +47,8 @@ public import WaylayCore
 /// `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of a session is not recognized as nested:
 /// there, a refresh with a session needs a URL outside of `hosts`, because otherwise it would wait for itself, up to its
 /// limit, or without a token begin another one: while 64 of those are in flight, further requests without a token get
-/// their 401. A direct load is recognized everywhere.
+/// their 401. A direct load is recognized everywhere, but not in a task that the app began before: a refresh that waits
+/// for one needs such a URL, too.
 ///
 /// Over plain `http`, the token is sent to this machine alone, unless you allow it.
 ///
@@ -88,10 +89,10 @@ public struct BearerToken: OrderedInterceptor {
     let (token, moment) = try await next.waiting { try await tokens.current() }
     let response = try await next(request.authorized(by: token))
     let isAuthorized = token != nil || request.fields[.authorization] == nil
-    // Another origin may not have got the token (rule 4).
-    guard response.status == .unauthorized, isAuthorized, request.url.hasOrigin(of: request.firstURL) else {
-      return response
-    }
+    // After a redirect, another origin may not have got the token (rule 4).
+    guard response.status == .unauthorized, isAuthorized,
+      request.hop == 0 || request.url.origin == request.firstURL.origin
+    else { return response }
     guard request.body.isReplayable, token != nil || tokens.admitsAnonymous() else {
       tokens.refuse(token, sentAt: moment)
       return response
@@ -168,9 +169,15 @@ private final class Tokens: Sendable {
     var anonymous = 0
 
     /// The last replacement of a token; the token itself if there is none.
-    func newest(of token: String) -> String {
+    ///
+    /// - Parameter now: The time on the stopwatch; a replacement whose refresh failed for good, and whose pause is over,
+    ///   then counts no longer, because the app may have the older token again.
+    func newest(of token: String, now: Duration = .zero) -> String {
       var token = token
-      while let next = refusals[token]?.replacement, next != token { token = next }
+      while let next = refusals[token]?.replacement, next != token {
+        if let failure = refusals[next]?.failure, failure.lasts > .zero, failure.lasts <= now { break }
+        token = next
+      }
       return token
     }
 
@@ -178,7 +185,7 @@ private final class Tokens: Sendable {
     ///
     /// - Parameter sent: When the request was sent that was refused; `nil` before a request is sent.
     func step(_ original: String, sentAt sent: Int?, now: Duration) -> Step {
-      let token = newest(of: original)
+      let token = newest(of: original, now: now)
       let sent = token == original ? sent : nil
       guard let refusal = refusals[token] else { return sent == nil ? .send(token) : .refresh(token) }
       if let work = refusal.refresh { return refreshes[ObjectIdentifier(work)]?.failure.map(Step.fail) ?? .wait(work) }
@@ -196,7 +203,7 @@ private final class Tokens: Sendable {
       case .wait(let work): refreshes[ObjectIdentifier(work)]?.waiters.append(waiter)
       case .refresh(let token):
         refreshes[ObjectIdentifier(new)] = Refresh(refused: token, start: moment, waiters: [waiter])
-        if let token { refusals[token, default: Refusal()].refresh = new }
+        if let token { refusals[token] = Refusal(refresh: new) }
       }
       return step
     }
@@ -307,23 +314,20 @@ private final class Tokens: Sendable {
   /// Takes a step, and waits for the refresh in it.
   private func waiter(_ step: (State) -> Step) async throws -> String {
     let (waiter, new) = (Promise<String>(), SharedWork(of: ObjectIdentifier(self)))
-    var isAnonymous = false
+    var anonymous: Task<Void, Never>?
     switch state.withLock({ $0.take(step($0), waiter, new) }) {
     case .send(let token): return token
     case .fail(let error): throw error
     case .wait: break
     case .refresh(let refused):
-      start(new, refused)
-      isAnonymous = refused == nil
+      let refresh = start(new, refused)
+      if refused == nil { anonymous = refresh }
     }
-    return try await waiter.valueUnlessCancelled(onCancel: { [isAnonymous] in
-      guard isAnonymous else { return }
-      for task in state.withLock({ $0.refreshes[ObjectIdentifier(new)]?.tasks ?? [] }) { task.cancel() }
-    })
+    return try await waiter.valueUnlessCancelled(onCancel: { [anonymous] in anonymous?.cancel() })
   }
 
   /// Runs a refresh in a separate task, because the request's task may be cancelled while other requests wait.
-  private func start(_ work: SharedWork, _ refused: String?) {
+  private func start(_ work: SharedWork, _ refused: String?) -> Task<Void, Never> {
     let deadline = stopwatch.elapsed() + limit
     let refresh = Task {
       do {
@@ -345,6 +349,7 @@ private final class Tokens: Sendable {
       return false
     }
     if isOver { for task in [refresh, timer] { task.cancel() } }
+    return refresh
   }
 
   private func end(_ work: SharedWork, _ result: Result<String, any Error>) {
@@ -361,14 +366,16 @@ private final class Tokens: Sendable {
 extension Error {
   /// Whether another attempt would fail in the same way, as far as can be known.
   fileprivate var isFinal: Bool {
-    !(self is CancellationError
+    !(self is CancellationError || (self as? URLError)?.code == .cancelled
       || (self as? any LoadError)?.isNetworkFailure ?? (self as? URLError)?.isNetworkFailure ?? false)
   }
 }
 
 extension URL {
-  fileprivate func hasOrigin(of other: URL) -> Bool {
-    (scheme, host?.lowercased(), port) == (other.scheme, other.host?.lowercased(), other.port)
+  /// The origin (RFC 6454, section 4).
+  fileprivate var origin: [String?] {
+    let scheme = scheme?.lowercased()
+    return [scheme, host?.lowercased(), "\(port ?? (scheme == "https" ? 443 : 80))"]
   }
 
   /// Whether a connection to the URL is encrypted or stays on this machine.

@@ -664,6 +664,95 @@ struct BearerTokenTests {
     }
   }
 
+  @Test("a host that an interceptor before it sets has its refresh")
+  func rewrittenHost() async throws {
+    try await withOrigin { origin in
+      origin.reply(to: "/api") { request in .text("", status: request["Authorization"] == ["Bearer new"] ? 200 : 401) }
+      let registry = InterceptorRegistry {
+        Intercept { request, next in
+          var request = request
+          request.url = origin.url("/api")
+          return try await next(request)
+        }
+        BearerToken(hosts: .http, token: { "old" }, refresh: { _ in "new" })
+      }
+      let head = try await registry.data(for: URLRequest(url: URL(string: "https://api.example.com/api")!)).1
+      #expect(head.statusCode == 200)
+      registry.invalidate()
+    }
+  }
+
+  @Test("an error of the app whose end cancels a request without a token locks nothing up")
+  func errorThatCancels() async throws {
+    final class Bag: Sendable {
+      let task: Task<Int?, Never>
+      init(_ task: Task<Int?, Never>) { self.task = task }
+      deinit { task.cancel() }
+    }
+    struct Held: Error { let bag: Bag }
+    let (clock, started) = (MockClock(), Event())
+    let held = Locked<Held?>(nil)
+    let link = BearerToken(hosts: .https, clock: clock) {
+      User.current == "none" ? nil : "old"
+    } refresh: { refused in
+      if refused == nil {
+        started.happen()
+        try await Never.comes()
+      }
+      if let error = held.withLock({ $0.take() }) { throw error }
+      return "new"
+    }
+    let script = Script { request, _ in
+      InterceptedResponse(to: request, status: request.fields[.authorization] == "Bearer new" ? .ok : .unauthorized)
+    }
+    let anonymous = User.$current.withValue("none") { Task { try? await link.load(.example, script).status.code } }
+    await started.wait()
+    held.withLock { $0 = Held(bag: Bag(anonymous)) }
+    #expect(await failure { try await link.load(.example, script).status } is Held)
+    clock.advance(by: .seconds(31))
+    // The failure is replaced by the success, and the error released.
+    #expect(try await link.load(.example, script).status == .ok)
+    #expect(await anonymous.value == nil)
+  }
+
+  @Test("a token that the app has again is sent once the refresh of its replacement has failed for good")
+  func tokenAgain() async throws {
+    let (clock, valid) = (MockClock(), Locked("second"))
+    let link = BearerToken(hosts: .https, clock: clock) {
+      "first"
+    } refresh: { refused in
+      guard refused == "first" else { throw Refused() }
+      return "second"
+    }
+    let script = Script { request, _ in
+      let isValid = request.fields[.authorization] == "Bearer \(valid.withLock { $0 })"
+      return InterceptedResponse(to: request, status: isValid ? .ok : .unauthorized)
+    }
+    #expect(try await link.load(.example, script).status == .ok)
+    valid.withLock { $0 = "first" }
+    #expect(await failure { try await link.load(.example, script).status } is Refused)
+    clock.advance(by: .seconds(31))
+    for _ in 1...2 { #expect(try await link.load(.example, script).status == .ok) }
+  }
+
+  @Test("a refresh that is cancelled is no final failure", arguments: [true, false])
+  func cancelledRefresh(isURLError: Bool) async throws {
+    let attempts = Locked(0)
+    let link = BearerToken(hosts: .https, clock: MockClock(), token: { "old" }) { _ in
+      let attempt = attempts.withLock { attempts in
+        attempts += 1
+        return attempts
+      }
+      guard attempt > 1 else { throw isURLError ? URLError(.cancelled) as any Error : CancellationError() }
+      return "new"
+    }
+    let script = Script { request, _ in
+      InterceptedResponse(to: request, status: request.fields[.authorization] == "Bearer new" ? .ok : .unauthorized)
+    }
+    _ = await failure { try await link.load(.example, script).status }
+    #expect(try await link.load(.example, script).status == .ok)
+  }
+
   @Test("a credential for a challenge is sent in place of the token")
   func challenge() async throws {
     try await withOrigin { origin in

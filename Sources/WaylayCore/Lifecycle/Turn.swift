@@ -456,9 +456,10 @@ struct InlineInterceptors: Sendable {
     to request: InterceptedRequest, of load: Load, in lineage: Lineage, _ members: [ChainIndex.Member]
   ) throws -> InterceptedResponse? {
     var request = request
-    for (interceptor, member) in zip(interceptors, members) {
+    for index in interceptors.indices {
+      let interceptor = interceptors[index]
       do {
-        let own = interceptor.takesPartInNestedRequests ? lineage.sent(by: .participant(member)) : lineage
+        let own = interceptor.takesPartInNestedRequests ? lineage.sent(by: .participant(members[index])) : lineage
         switch try Lineage.$current.withValue(own, operation: { try interceptor.respondInline(request) }) {
         case .response(let response):
           try load.check(response, to: request, of: interceptor)

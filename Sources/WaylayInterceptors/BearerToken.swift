@@ -33,10 +33,11 @@ public import WaylayCore
 /// returns one of the user whose token was refused: an app that has another user by then throws. A later hop of a load,
 /// or an attempt of an outer interceptor, is another request: it gets the token of the user of that moment.
 ///
-/// A refresh that fails with anything but a failure of the network is not tried again for 30 s: until then, requests
-/// with its token fail with the same error; afterwards the token is sent, and may be refused, again. A token that was
-/// replaced is not sent again, even if `token` still returns it, until the refresh of its replacement has failed so. If the refresh returns the refused token itself, as
-/// libraries with a cache of tokens do, the token is sent once more. The last 4096 results are remembered.
+/// A refresh that fails with anything but a failure of the network or a cancellation is not tried again for 30 s: until
+/// then, requests with its token fail with the same error; afterwards the token is sent, and may be refused, again. A
+/// token that was replaced is not sent again, even if `token` still returns it, until the refresh of its replacement has
+/// failed so. If the refresh returns the refused token itself, as libraries with a cache of tokens do, the token is sent
+/// once more. The last 4096 results are remembered.
 ///
 /// A refresh that takes longer than its limit fails, and is cancelled. Two refreshes of one token at once can revoke the
 /// session, so while one that ignores its cancellation still runs, requests with its token fail at once; its result
@@ -91,7 +92,7 @@ public struct BearerToken: OrderedInterceptor {
     let isAuthorized = token != nil || request.fields[.authorization] == nil
     // After a redirect, another origin may not have got the token (rule 4).
     guard response.status == .unauthorized, isAuthorized,
-      request.hop == 0 || request.url.origin == request.firstURL.origin
+      request.hop == 0 || request.url.hasSameOrigin(as: request.firstURL)
     else { return response }
     guard request.body.isReplayable, token != nil || tokens.admitsAnonymous() else {
       tokens.refuse(token, sentAt: moment)
@@ -258,7 +259,8 @@ private final class Tokens: Sendable {
 
   /// How long a refresh that has failed for good is not tried again.
   private static let pause = Duration.seconds(30)
-  /// The number of refreshes in flight for requests without a token: one whose own requests have none begins others.
+  /// The number of refreshes in flight for requests without a token: a refresh whose requests have no token begins
+  /// further ones.
   private static let mostAnonymous = 64
 
   private let state = Locked(State())
@@ -372,12 +374,6 @@ extension Error {
 }
 
 extension URL {
-  /// The origin (RFC 6454, section 4).
-  fileprivate var origin: [String?] {
-    let scheme = scheme?.lowercased()
-    return [scheme, host?.lowercased(), "\(port ?? (scheme == "https" ? 443 : 80))"]
-  }
-
   /// Whether a connection to the URL is encrypted or stays on this machine.
   fileprivate var isConfidential: Bool {
     guard scheme?.lowercased() == "http" else { return true }

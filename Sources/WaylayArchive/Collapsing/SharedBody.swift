@@ -12,7 +12,8 @@ protocol BodySink: Sendable {
 ///
 /// A separate task pulls the chunks at the pace of the fastest reader, with a little read-ahead. The newest chunks stay
 /// in memory; a slow reader reads from the sink, so that memory is bounded however far readers are apart. If the sink
-/// fails, the slowest reader sets the pace. When the last reader is released, the transfer is cancelled, unless a small rest comes within a second.
+/// fails, the slowest reader sets the pace. When the last reader is released, the transfer is cancelled, unless a small
+/// rest comes within a second.
 final class SharedBody: Sendable {
   /// How a transfer ended.
   enum End: Sendable {
@@ -232,24 +233,24 @@ final class SharedBody: Sendable {
   }
 
   private func leave(_ reader: Int) {
-    let (pump, waiters) = state.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>]) in
+    let (rest, waiters) = state.withLock { state -> (seconds: UInt64?, [CheckedContinuation<Void, Never>]) in
       state.positions[reader] = nil
       state.trim()
       guard state.positions.isEmpty, state.end == nil else {
         return (nil, state.wantsMore(length) ? state.demanding.takeAll() : [])
       }
-      if let length, length - state.received <= Self.rest, state.sinkFailure == nil {
-        clock.after(seconds: 1) { [weak self] in self?.abandon() }
-        return (nil, state.demanding.takeAll())
-      }
-      state.isAbandoned = true
-      return (state.pump, [])
+      guard let length, length - state.received <= Self.rest, state.sinkFailure == nil else { return (0, []) }
+      return (1, state.demanding.takeAll())
     }
-    pump?.cancel()
     waiters.wake()
+    switch rest {
+    case nil: break
+    case 0?: abandon()
+    case let seconds?: clock.after(seconds: seconds) { [weak self] in self?.abandon() }
+    }
   }
 
-  /// Cancels a transfer whose rest has not come within a second after the last reader left.
+  /// Cancels the transfer, unless it has ended or has a reader again.
   private func abandon() {
     let pump = state.withLock { state -> Task<Void, Never>? in
       guard state.positions.isEmpty, state.end == nil else { return nil }

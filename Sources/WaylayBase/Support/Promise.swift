@@ -45,7 +45,7 @@ package final class Promise<Value: Sendable>: @unchecked Sendable {
       }
       if isSettled { continuation.resume() }
     }
-    // Orders the access after the one of `settle`; nobody else touches the outcome from then on.
+    // The lock orders this access after that of `settle`; from then on, the waiter alone uses the outcome.
     state.withLock { _ in }
     guard let outcome = outcome.take() else { preconditionFailure("a promise was waited for twice") }
     return try outcome.get()

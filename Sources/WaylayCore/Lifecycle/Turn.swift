@@ -3,7 +3,7 @@ import Foundation
 /// One call of one interceptor, with the state of its `next`.
 ///
 /// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened``,
-/// ``lineage`` and ``hasOwnLineage`` are set before the interceptor runs, and so is ``task``.
+/// ``lineage``, ``hasOwnLineage`` and ``task`` are set before the interceptor runs.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let selection: ChainIndex.Selection
@@ -117,10 +117,9 @@ final class Turn: @unchecked Sendable {
 
   /// Discards the unread responses of earlier calls, if the interceptor calls `next` in its own task.
   private func giveBack() async {
-    let task = load.state.withLock { _ in self.task }
-    guard withUnsafeCurrentTask(body: { $0 == task }) else { return }
+    let current = withUnsafeCurrentTask { $0 }
     let (unread, overlapped) = load.state.withLock { _ in
-      (self.unread.take(), exchange(&self.overlapped, with: []))
+      current == self.task ? (self.unread.take(), exchange(&self.overlapped, with: [])) : (nil, [])
     }
     guard let unread else { return }
     let (name, clock) = (interceptor.name, load.registry.clock)

@@ -1,4 +1,5 @@
-/// Runs work, one piece after another, in tasks that can be abandoned from outside, even if the work ignores cancellation.
+/// Runs work, one piece after another, in tasks that can be abandoned from outside, even if the work ignores
+/// cancellation.
 ///
 /// The task is owned: an interruption and the cancellation of the caller cancel it.
 final class Interruptible: Sendable {

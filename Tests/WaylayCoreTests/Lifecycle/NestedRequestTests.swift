@@ -48,6 +48,13 @@ struct NestedRequestTests {
     static func request(_ path: String) -> URLRequest {
       URLRequest(url: URL(string: "http://api.example.com\(path)")!)
     }
+
+    /// Another request that is made from one of an interceptor.
+    static func derived(from request: InterceptedRequest, _ path: String = "/derived") -> URLRequest {
+      var derived = request.urlRequest
+      derived.url = Self.request(path).url
+      return derived
+    }
   }
 
   struct Participant: RequestInterceptor {
@@ -157,18 +164,16 @@ struct NestedRequestTests {
       Participant { [weak bench] request, next in
         bench?.log.add("maker \(request.url.path)")
         guard let bench else { return try await next(request) }
-        var derived = request.urlRequest
-        derived.url = Bench.request("/derived").url
-        let data = try await Task.detached { [derived] in try await bench.session.data(for: derived).0 }.value
+        let derived = Bench.derived(from: request)
+        let data = try await Task.detached { try await bench.session.data(for: derived).0 }.value
         #expect(data == Data("network".utf8))
         // What comes after it derives from the request of the load.
         return try await next(request)
       }
       Link { [weak bench] request, next in
         guard request.url.path == "/api", let bench else { return try await next(request) }
-        var derived = request.urlRequest
-        derived.url = Bench.request("/later").url
-        _ = try await Task.detached { [derived] in try await bench.session.data(for: derived).0 }.value
+        let derived = Bench.derived(from: request, "/later")
+        _ = try await Task.detached { try await bench.session.data(for: derived).0 }.value
         return try await next(request)
       }
     }
@@ -293,9 +298,8 @@ struct NestedRequestTests {
       bench.watch("inside", takesPart: true)
       Link { [weak bench] request, next in
         guard request.url.path == "/api", let bench else { return try await next(request) }
-        var derived = request.urlRequest
-        derived.url = Bench.request("/derived").url
-        let texts = try await Task.detached { [derived] in
+        let derived = Bench.derived(from: request)
+        let texts = try await Task.detached {
           [try await bench.text("/own"), try await Way.session.text(derived, bench.registry, bench.session)]
         }.value
         return InterceptedResponse(to: request, body: .text(texts.joined(separator: " ")))
@@ -515,9 +519,8 @@ struct NestedRequestTests {
       bench.watch("inside", takesPart: true)
       Link { [weak bench] request, next in
         guard request.url.path == "/api", let bench else { return try await next(request) }
-        var derived = request.urlRequest
-        derived.url = Bench.request("/derived").url
-        kept.withLock { [derived] in $0 = (derived, bench) }
+        let derived = Bench.derived(from: request)
+        kept.withLock { $0 = (derived, bench) }
         _ = try await Task.detached { try await other.text("/other") }.value
         return try await next(request)
       }
@@ -541,9 +544,8 @@ struct NestedRequestTests {
       }
       Link { [weak bench] request, next in
         guard request.url.path == "/2", let bench else { return try await next(request) }
-        var derived = request.urlRequest
-        derived.url = Bench.request("/derived").url
-        _ = try await Task.detached { [derived] in try await bench.registry.data(for: derived) }.value
+        let derived = Bench.derived(from: request)
+        _ = try await Task.detached { try await bench.registry.data(for: derived) }.value
         return try await next(request)
       }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import WaylayCore
 package import WaylayHAR
 
 /// Differences in shape between two recordings of the same requests, such as a cassette and the server's current
@@ -30,7 +31,8 @@ package struct Drift: Sendable, CustomStringConvertible {
 
   /// The changes between two recordings, without duplicates, the most severe first.
   ///
-  /// - Parameter ignoring: The paths of members that may change, including their contents.
+  /// - Parameter ignoring: The paths of members that may change, including their contents. `$.rates.*` says that the
+  ///   object is a map, of which the names of members do not count, but the values do.
   package static func between(
     _ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard, ignoring: [String] = []
   ) -> [Drift] {
@@ -55,6 +57,8 @@ package struct Drift: Sendable, CustomStringConvertible {
     let (old, new) = (old.responses, new.responses)
     var found: [Drift] = []
     var said: Set<String> = []
+    let maps = Set(ignoring.filter { $0.hasSuffix(".*") })
+    let ignoring = ignoring.filter { !maps.contains($0) }
     func say(_ severity: Severity, _ response: ComparedResponse, _ place: String, _ change: String) {
       guard !ignoring.contains(where: { place == $0 || place.hasPrefix($0 + ".") || place.hasPrefix($0 + "[") }) else {
         return
@@ -75,7 +79,7 @@ package struct Drift: Sendable, CustomStringConvertible {
             ?? (precision < 2 ? nil : waiting[key]?.indices.last),
           let other = waiting[key]?.remove(at: index)
         else { return true }
-        response.changes(to: other) { say($0, response, $1, $2) }
+        response.changes(to: other, maps: maps) { say($0, response, $1, $2) }
         return false
       }
       let unpaired = Set(waiting.values.joined().map(\.number))
@@ -130,12 +134,12 @@ private struct ComparedResponse: Sendable {
     ].map(\.hashValue)
   }
 
-  func changes(to new: ComparedResponse, _ say: (Drift.Severity, String, String) -> Void) {
+  func changes(to new: ComparedResponse, maps: Set<String>, _ say: (Drift.Severity, String, String) -> Void) {
     guard status == new.status else {
       let now = new.status == 0 ? "none: \(new.error ?? "no response")" : "\(new.status)"
       return say(.error, "status", "is \(now), was \(status)")
     }
-    content.changes(to: new.content, say)
+    content.changes(to: new.content, maps: maps, say)
   }
 
   struct Content: Hashable, Sendable {
@@ -151,14 +155,16 @@ private struct ComparedResponse: Sendable {
 
     private let mediaType: String
     private let fields: [String: String]
+    /// Parts of header fields that an application depends on, by the name of the field.
+    private let traits: [String: Set<String>]
     private let body: Body
 
     init(_ entry: HAR.Entry) {
       mediaType = Self.mediaType(of: entry)
-      (fields, body) = (Self.fields(of: entry), Self.body(of: entry, mediaType))
+      (fields, traits, body) = (Self.fields(of: entry), Self.traits(of: entry), Self.body(of: entry, mediaType))
     }
 
-    func changes(to new: Content, _ say: (Drift.Severity, String, String) -> Void) {
+    func changes(to new: Content, maps: Set<String>, _ say: (Drift.Severity, String, String) -> Void) {
       let (type, other) = (mediaType, new.mediaType)
       if type != other, !type.isEmpty, new.body != .none {
         say(.error, "field Content-Type", "is \(other.isEmpty ? "missing" : other), was \(type)")
@@ -168,18 +174,30 @@ private struct ComparedResponse: Sendable {
         say(.warning, "field \(before[name] ?? name)", "is gone")
       }
       for name in after.keys.sorted() where before[name] == nil { say(.note, "field \(after[name] ?? name)", "is new") }
+      for (name, old) in traits.sorted(by: { $0.key < $1.key }) {
+        guard let now = new.traits[name] else { continue }
+        let (gone, added) = (old.subtracting(now).sorted(), now.subtracting(old).sorted())
+        if !gone.isEmpty {
+          let other = added.isEmpty ? "" : ", but \(added.joined(separator: ", "))"
+          say(.warning, "field \(name)", "has no \(gone.joined(separator: ", "))\(other)")
+        } else if !added.isEmpty {
+          say(.note, "field \(name)", "also has \(added.joined(separator: ", "))")
+        }
+      }
       switch (body, new.body) {
       case (.none, .none), (.other, .other): break
       case (.none, _): say(.note, "body", "is new")
       case (_, .none): say(.error, "body", "is gone")
-      case (.json(let old), .json(let new)): old.changes(to: new, at: "$", say)
+      case (.json(let old), .json(let new)): old.changes(to: new, at: "$", maps: maps, say)
       case (.events(let old), .events(let new)):
         let others = Set(new.keys).subtracting(old.keys).sorted().joined(separator: ", ")
         for (name, shape) in old.sorted(by: { $0.key < $1.key }) {
           if let now = new[name] {
-            shape.changes(to: now, at: "event \(name) $", say)
-          } else if !others.isEmpty {
-            say(.error, "event \(name)", "is gone; new: \(others)")
+            shape.changes(to: now, at: "event \(name) $", maps: maps, say)
+          } else {
+            // An event may be missing by chance, but not the mark.
+            let isCertain = !others.isEmpty || name == Self.endMark
+            say(isCertain ? .error : .warning, "event \(name)", "is gone" + (others.isEmpty ? "" : "; new: \(others)"))
           }
         }
       case (.names(let old), .names(let new)):
@@ -188,10 +206,42 @@ private struct ComparedResponse: Sendable {
       }
     }
 
+    private static func contentType(of entry: HAR.Entry) -> String {
+      entry.response.headers.first { $0.name.lowercased() == "content-type" }?.value ?? entry.response.body.mediaType
+    }
+
     private static func mediaType(of entry: HAR.Entry) -> String {
-      let field = entry.response.headers.first { $0.name.lowercased() == "content-type" }?.value
-      let type = (field ?? entry.response.body.mediaType).prefix { $0 != ";" }
-      return type.trimmingCharacters(in: .whitespaces).lowercased()
+      contentType(of: entry).prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+
+    /// The character set of the body, the path of a redirect, the schemes of challenges, the attributes of cookies.
+    private static func traits(of entry: HAR.Entry) -> [String: Set<String>] {
+      let charset = contentType(of: entry).lowercased().firstMatch(of: /;\s*charset="?([^";\s]+)/)?.output.1
+      var traits: [String: Set<String>] = ["Content-Type": charset.map { ["charset \($0)"] } ?? []]
+      let base = URL(string: entry.request.url)
+      for field in entry.response.headers {
+        switch field.name.lowercased() {
+        case "location":
+          let path = URL(string: field.value, relativeTo: base)?.path ?? ""
+          traits["Location"] = ["path \(Identifier.path(path))"]
+        case "www-authenticate":
+          let schemes = HTTPChallenge.parse([field.value]).map { "scheme \($0.scheme)" }
+          traits["WWW-Authenticate", default: []].formUnion(schemes)
+        case "set-cookie":
+          // Some archives join several fields by line breaks.
+          for cookie in field.value.split(whereSeparator: \.isNewline) {
+            let parts = cookie.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+            let name = parts.first?.prefix { $0 != "=" } ?? ""
+            traits["Set-Cookie \(name)"] = Set(
+              parts.dropFirst().map { attribute in
+                let name = attribute.prefix { $0 != "=" }.lowercased()
+                return ["expires", "max-age"].contains(name) ? name : attribute.lowercased()
+              })
+          }
+        default: break
+        }
+      }
+      return traits
     }
 
     /// Names of the header fields that the application sets: in lower case, and as written.
@@ -226,20 +276,40 @@ private struct ComparedResponse: Sendable {
         return .names(Set(text.matches(of: /<([A-Za-z_][\w.:\-]*)/).map { "<\($0.output.1)>" }))
       }
       if mediaType.hasSuffix("csv") {
-        return .names(Set(text.prefix { !$0.isNewline }.split(separator: ",").map { "column \($0)" }))
+        return .names(Set(columns(text).map { "column \($0)" }))
       }
       let lines = data.split(separator: 10).map { Data($0) }.compactMap { try? JSONValue(reading: $0) }
       guard let first = lines.first, mediaType.contains("json") || lines.count > 1 else { return .other }
       return .json(lines.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) })
     }
 
+    /// The names in the first line of CSV (RFC 4180).
+    private static func columns(_ text: String) -> [String] {
+      var (names, isQuoted) = ([""], false)
+      // Without a byte order mark. A quote within quotes is doubled: it ends them and begins them again.
+      for character in text.drop(while: { $0 == "\u{FEFF}" }) {
+        switch character {
+        case "\"": isQuoted.toggle()
+        case ",": if isQuoted { names[names.count - 1] += "," } else { names.append("") }
+        case _ where character.isNewline && !isQuoted: return names
+        default: names[names.count - 1].append(character)
+        }
+      }
+      return names
+    }
+
+    /// The data that ends streams of language models.
+    private static let endMark = "[DONE]"
+
     private static func events(_ text: String) -> [String: Shape] {
       var events: [String: Shape] = [:]
       var (name, data) = ("message", "")
       for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
         guard !line.isEmpty else {
-          if let json = try? JSONValue(reading: Data(data.utf8)) {
-            events[name, default: Shape(json)].merge(Shape(json))
+          if data == endMark + "\n" { name = endMark }
+          if !data.isEmpty {
+            let shape = Shape((try? JSONValue(reading: Data(data.utf8))) ?? JSONValue(data))
+            events[name, default: shape].merge(shape)
           }
           (name, data) = ("message", "")
           continue

@@ -12,7 +12,7 @@ struct Shape: Hashable, Sendable {
   private(set) var members: [String: Shape] = [:]
   /// Members that every object has.
   private(set) var required: Set<String> = []
-  /// The common shape of array elements, or of the values of objects with identifiers as names; empty without elements.
+  /// The common shape of array elements; empty without elements.
   private var elements: [Shape] = []
 
   init(_ value: JSONValue) {
@@ -24,21 +24,21 @@ struct Shape: Hashable, Sendable {
     case .string: kinds = [.string]
     case .array(let values):
       kinds = [.array]
-      add(values)
+      elements = Self.merging(values.lazy.map { Shape($0) }).map { [$0] } ?? []
     case .object(let list):
       kinds = [.object]
-      guard list.isEmpty || !Identifier.areData(list.map(\.name)) else {
-        add(list.map(\.value))
-        return
-      }
       for member in list { members[member.name] = Shape(member.value) }
       required = Set(members.keys)
     }
   }
 
-  private mutating func add(_ values: [JSONValue]) {
-    guard let first = values.first else { return }
-    elements = [values.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) }]
+  /// The common shape of several; `nil` of none.
+  private static func merging(_ shapes: some Sequence<Shape>) -> Shape? {
+    shapes.reduce(nil) { merged, shape in
+      guard var merged else { return shape }
+      merged.merge(shape)
+      return merged
+    }
   }
 
   /// Merges another shape into this one.
@@ -68,9 +68,39 @@ struct Shape: Hashable, Sendable {
     Set(kinds.map { $0 == .integer ? Kind.number.rawValue : $0.rawValue }).sorted().joined(separator: " or ")
   }
 
+  /// The types except `null`, which leaves the type open.
+  private var types: Set<Kind> { Set(kinds.map { $0 == .integer ? .number : $0 }).subtracting([.null]) }
+
+  /// Whether one shape may be that of both: the same types, and the members of one are among those of the other.
+  private func agrees(with other: Shape) -> Bool {
+    guard types == other.types || types.isEmpty || other.types.isEmpty else { return false }
+    if let one = elements.first, let two = other.elements.first, !one.agrees(with: two) { return false }
+    let (few, many) = members.count <= other.members.count ? (members, other.members) : (other.members, members)
+    guard few.keys.allSatisfy({ many[$0] != nil }) else { return Self.areAlike(Array(few.values) + many.values) }
+    return few.allSatisfy { many[$0.key]?.agrees(with: $0.value) == true }
+  }
+
+  private static func areAlike(_ values: some Collection<Shape>) -> Bool {
+    let shapes = Set(values)
+    guard let widest = shapes.max(by: { $0.members.count < $1.members.count }) else { return true }
+    return shapes.allSatisfy { !$0.kinds.contains(.null) && $0.agrees(with: widest) }
+  }
+
+  /// Whether objects are maps: in each of the two recordings their values agree in shape, and each has names that the
+  /// other does not have. A single member agrees with nothing.
+  private func isMap(with other: Shape) -> Bool {
+    max(members.count, other.members.count) > 1 && members.keys.contains { other.members[$0] == nil }
+      && other.members.keys.contains { members[$0] == nil } && Self.areAlike(members.values)
+      && Self.areAlike(other.members.values)
+  }
+
   /// Reports the changes to a newer shape: a removed member or another type is an error, a member that may now be
-  /// missing is a warning. Empty arrays, empty objects and `null` leave the type open, which is no change.
-  func changes(to new: Shape, at path: String, _ say: (Drift.Severity, String, String) -> Void) {
+  /// missing is a warning. Empty arrays and `null` leave the type open, which is no change.
+  ///
+  /// - Parameter maps: The paths of objects whose names are data, followed by `.*`.
+  func changes(
+    to new: Shape, at path: String, maps: Set<String>, _ say: (Drift.Severity, String, String) -> Void
+  ) {
     let (old, now) = (kinds.subtracting([.null]), new.kinds.subtracting([.null]))
     let numbers: Set<Kind> = [.integer, .number]
     if !old.isEmpty, !now.isSubset(of: old.isDisjoint(with: numbers) ? old : old.union(numbers)) {
@@ -81,16 +111,21 @@ struct Shape: Hashable, Sendable {
       say(.warning, path, "may be null, was \(name)")
     }
     if let one = elements.first, let other = new.elements.first {
-      one.changes(to: other, at: path + (old.contains(.array) ? "[*]" : ".*"), say)
+      one.changes(to: other, at: path + "[*]", maps: maps, say)
     }
     guard new.kinds.contains(.object), !members.isEmpty else { return }
+    if maps.contains(path + ".*") || isMap(with: new) {
+      guard let other = Self.merging(new.members.values) else { return }
+      Self.merging(members.values)?.changes(to: other, at: path + ".*", maps: maps, say)
+      return
+    }
     for (name, shape) in members.sorted(by: { $0.key < $1.key }) {
       let place = path.appending(member: name)
       if let other = new.members[name] {
         if required.contains(name), !new.required.contains(name) {
           say(.warning, place, "may be missing, was always there")
         }
-        shape.changes(to: other, at: place, say)
+        shape.changes(to: other, at: place, maps: maps, say)
       } else if required.contains(name) {
         say(.error, place, "is gone, was \(shape.name)")
       }
@@ -111,7 +146,7 @@ extension String {
   }
 }
 
-/// Detects generated names: numbers, UUIDs, hashes, dates, addresses.
+/// Detects generated segments of paths: numbers, UUIDs, hashes, dates, addresses.
 enum Identifier {
   static func isOne(_ text: some StringProtocol) -> Bool {
     guard !text.isEmpty else { return false }
@@ -124,17 +159,6 @@ enum Identifier {
     guard let last = parts.last else { return false }
     return last.count >= 6 && last.count(where: \.isNumber) >= 2
   }
-
-  /// Whether names of members are data: identifiers, or codes of currencies or languages.
-  static func areData(_ names: [String]) -> Bool {
-    names.allSatisfy { isOne($0) }
-      || names.count > 1 && names.allSatisfy { $0.wholeMatch(of: /[A-Z]{3}/) != nil }
-      || names.count > 1 && names.allSatisfy { languages.contains($0.prefix { $0.isLetter }.lowercased()) }
-  }
-
-  private static let languages = Set(
-    "ar bg bn cs da de el en es et fa fi fr he hi hr hu it ja ko lt lv nb nl no pl pt ro ru sk sl sr sv th tr uk vi zh"
-      .split(separator: " ").map(String.init))
 
   /// A path with `*` in place of generated segments.
   static func path(_ path: some StringProtocol) -> String {

@@ -102,6 +102,44 @@ struct DriftTests {
     Planted(
       "a table loses a column", .error, "body", entry("id,name\n1,x\n", type: "text/csv"),
       entry("id\n1\n", type: "text/csv")),
+    Planted("MAX of three is gone", .error, "$.MAX", from: #"{"MIN":1,"MAX":3,"AVG":2}"#, to: #"{"MIN":1,"AVG":2}"#),
+    Planted("LON is gone", .error, "$.LON", from: #"{"LAT":1.5,"LON":2.5}"#, to: #"{"LAT":1.5}"#),
+    Planted("sha256 is gone", .error, "$.sha256", from: #"{"sha256":"a","sha512":"b"}"#, to: #"{"sha512":"b"}"#),
+    Planted("@type is gone", .error, #"$["@type"]"#, from: #"{"@id":"a","@type":"b"}"#, to: #"{"@id":"a"}"#),
+    Planted("a language is gone", .error, "$.t.de", from: #"{"t":{"en":"a","de":"b"}}"#, to: #"{"t":{"en":"a"}}"#),
+    Planted("an envelope is renamed", .error, "$.user", from: #"{"user":{"id":1}}"#, to: #"{"account":{"id":1}}"#),
+    Planted(
+      "a member is renamed among others of other types", .error, "$.name", from: #"{"id":1,"name":"a","nick":"b"}"#,
+      to: #"{"id":1,"title":"a","nick":"b"}"#),
+    Planted(
+      "a member of optional ones in a map changes its type", .error, "$.*.name",
+      from: #"{"ada":{"name":"a"},"bob":{"name":"b","nick":"c"}}"#,
+      to: #"{"bob":{"name":1,"nick":"c"},"eve":{"name":2,"nick":"d"}}"#),
+    Planted(
+      "the character set changes", .warning, "field Content-Type", entry("a", type: "text/plain; charset=utf-8"),
+      entry("a", type: #"text/plain; charset="ISO-8859-1""#)),
+    Planted(
+      "a redirect leads elsewhere", .warning, "field Location", entry("", fields: [.init("Location", "/users/1/done")]),
+      entry("", fields: [.init("Location", "https://a.test/users/2/welcome")])),
+    Planted(
+      "another scheme authenticates", .warning, "field WWW-Authenticate",
+      entry("", status: 401, fields: [.init("WWW-Authenticate", #"Basic realm="a, b", Bearer realm="c""#)]),
+      entry("", status: 401, fields: [.init("WWW-Authenticate", #"Bearer realm="c""#)])),
+    Planted(
+      "a cookie loses an attribute", .warning, "field Set-Cookie theme",
+      entry("{}", fields: [.init("Set-Cookie", "theme=1; Path=/; Secure; Max-Age=3")]),
+      entry("{}", fields: [.init("Set-Cookie", "theme=2; path=/; Max-Age=9")])),
+    Planted(
+      "the end mark of a stream is gone", .error, "event [DONE]",
+      entry("data: {}\n\ndata: [DONE]\n\n", type: "text/event-stream"),
+      entry("data: {}\n\n", type: "text/event-stream")),
+    Planted(
+      "one event of two is gone", .warning, "event b",
+      entry("event: a\ndata: {}\n\nevent: b\ndata: x\n\n", type: "text/event-stream"),
+      entry("event: a\ndata: {}\n\n", type: "text/event-stream")),
+    Planted(
+      "a table loses a column with a comma in its name", .error, "body",
+      entry("\u{FEFF}id,\"a, b\",c\n1,2,3\n", type: "text/csv"), entry("id,c\n1,3\n", type: "text/csv")),
     Planted(
       "the answer to a created resource changes", .error, "$.name", entry(old, "GET", "https://a.test/users/8812"),
       entry(#"{"id":1}"#, "GET", "https://a.test/users/9913")),
@@ -174,13 +212,55 @@ struct DriftTests {
     #expect(Drift.between([one], [two]).isEmpty)
   }
 
+  @Test("counts an object as a map if names differ between the recordings and values agree, or as the user says")
+  func maps() {
+    func drift(_ old: String, _ new: String, _ ignoring: String...) -> [Drift] {
+      Drift.between([Self.entry(old)], [Self.entry(new)], ignoring: ignoring)
+    }
+    #expect(drift(#"{"ada":{"n":1},"bob":{"n":2.5,"o":[1]}}"#, #"{"bob":{"n":1},"eve":{"n":2,"o":[]}}"#).isEmpty)
+    #expect(drift(#"{"a":{"x":{"n":1}},"b":{"y":{"n":1}}}"#, #"{"c":{"z":{"n":1}},"d":{"x":{"n":1}}}"#).isEmpty)
+    let (one, two) = (#"{"r":{"EUR":1.5,"USD":2.5}}"#, #"{"r":{"EUR":1.5}}"#)
+    #expect(drift(one, two).map(\.place) == ["$.r.USD"])
+    #expect(drift(one, two, "$.r.*").isEmpty && drift(two, one, "$.r.*").isEmpty)
+    #expect(drift(one, #"{"r":{"SEK":"1.5"}}"#, "$.r.*").map(\.place) == ["$.r.*"])
+    #expect(drift(one, #"{"r":{"SEK":"1.5"}}"#, "$.r").isEmpty)
+  }
+
+  @Test("is neither in quotes, a byte order mark, an absolute URL nor another order of challenges")
+  func syntax() {
+    func same(_ old: HAR.Entry, _ new: HAR.Entry) { #expect(Drift.between([old], [new]).isEmpty) }
+    same(
+      Self.entry("id,\"a, \"\"b\",c\r\n1,2,3", type: "text/csv"),
+      Self.entry("\u{FEFF}\"id\",\"a, \"\"b\",\"c\"\n1,2,3", type: "text/csv"))
+    same(
+      Self.entry("", fields: [.init("Location", "done?at=1")]),
+      Self.entry("", fields: [.init("Location", "https://a.test/users/done?at=2")]))
+    same(
+      Self.entry("", status: 401, fields: [.init("WWW-Authenticate", #"Basic realm="a", Bearer error="b""#)]),
+      Self.entry("", status: 401, fields: [.init("WWW-Authenticate", "bearer"), .init("WWW-Authenticate", "BASIC")]))
+    same(Self.entry("a", type: "text/plain; charset=UTF-8"), Self.entry("b", type: #"text/plain;charset="utf-8""#))
+  }
+
   @Test("says neither values nor secrets")
   func secrets() {
-    let old = Self.entry(#"{"token":"pl4nted-a","name":"x"}"#, "GET", "https://a.test/x?api_key=pl4nted-b")
-    let new = Self.entry(#"{"token":null,"title":"pl4nted-c"}"#, "GET", "https://a.test/x?api_key=pl4nted-d")
+    func fields(_ path: String, _ secret: String) -> [HAR.Field] {
+      [
+        .init("Location", "https://a.test/\(path)?token=\(secret)"),
+        .init("Set-Cookie", "session=\(secret); Path=/\(path)"), .init("WWW-Authenticate", "\(path) \(secret)"),
+      ]
+    }
+    let old = Self.entry(
+      #"{"token":"pl4nted-a","name":"x"}"#, "GET", "https://a.test/x?api_key=pl4nted-b",
+      fields: fields("one", "pl4nted-e"))
+    let new = Self.entry(
+      #"{"token":null,"title":"pl4nted-c"}"#, "GET", "https://a.test/x?api_key=pl4nted-d",
+      fields: fields("two", "pl4nted-f"))
     let text = Drift.between([old], [new]).map(\.description).joined(separator: "\n")
     #expect(text.contains("$.name is gone"), "\(text)")
     #expect(text.contains("$.token may be null"), "\(text)")
+    for name in ["Location", "Set-Cookie session", "WWW-Authenticate"] {
+      #expect(text.contains("field \(name) has no"), "\(text)")
+    }
     #expect(!text.contains("pl4nted"), "\(text)")
   }
 

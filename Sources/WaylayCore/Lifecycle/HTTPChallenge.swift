@@ -1,9 +1,9 @@
 import Foundation
 
 /// One challenge of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
-struct HTTPChallenge: Equatable, Sendable {
+package struct HTTPChallenge: Equatable, Sendable {
   /// The scheme in lower case, such as `basic`.
-  let scheme: String
+  package let scheme: String
   /// The parameters, with names in lower case. The first of several parameters with one name counts.
   var parameters: [String: String] = [:]
 
@@ -13,7 +13,7 @@ struct HTTPChallenge: Equatable, Sendable {
   ///
   /// A field may contain several challenges, and a challenge several parameters, both separated by commas: a token
   /// followed by `=` is a parameter, any other token begins a challenge.
-  static func parse(_ fields: [String]) -> [HTTPChallenge] {
+  package static func parse(_ fields: [String]) -> [HTTPChallenge] {
     fields.flatMap { field in
       var parser = Parser(rest: field.utf8[...])
       return parser.challenges()

@@ -83,6 +83,9 @@ extension MockRequest: CustomStringConvertible {
 
 extension MockRequest {
   var facts: RequestFacts { RequestFacts(request, body: body) }
+  package var graphQLOperations: [String]? { facts.graphQLOperations }
+
+  package func matches(_ pattern: RequestPattern) -> Bool { pattern.matches(facts) }
 
   /// Whether the response to this request may have led to `next`: an earlier hop of the same load, or, where the
   /// loading system starts a new load per hop, a redirect to its URL.

@@ -41,7 +41,23 @@ final class RequestFacts {
       json?[name]?.string ?? query.items.first { $0.name == name }.flatMap(\.value)
     }
     if let name = asked("operationName"), !name.isEmpty { return name }
-    return asked("query").flatMap(GraphQL.operationName)
+    return asked("query").flatMap { GraphQL.operations(in: $0).first?.name }
+  }()
+
+  /// The GraphQL operations of the body, or of each element of a batch: `query Orders`, `mutation`; `operation Orders`
+  /// if only the name is sent. `nil` for any other body.
+  lazy var graphQLOperations: [String]? = {
+    guard let json else { return nil }
+    let requests = if case .array(let batch) = json.kind { batch } else { [json] }
+    let operations = requests.compactMap { request -> String? in
+      let name = request["operationName"]?.string
+      let all = GraphQL.operations(in: request["query"]?.string ?? "")
+      guard let operation = name.flatMap({ name in all.first { $0.name == name } }) ?? all.first else {
+        return name.map { "operation \($0)" }
+      }
+      return [operation.kind, operation.name].compactMap(\.self).joined(separator: " ")
+    }
+    return operations.isEmpty || operations.count < requests.count ? nil : operations
   }()
 
   /// Whether the body is too long to show more than its beginning.
@@ -63,16 +79,21 @@ final class RequestFacts {
 
 /// Documents of GraphQL (specification of October 2021, section 2).
 enum GraphQL {
-  /// The name of the first operation; `nil` without one, or if it has no name.
-  static func operationName(in document: String) -> String? {
+  /// The operations of a document, with `query`, `mutation` or `subscription` as kind.
+  static func operations(in document: String) -> [(kind: String, name: String?)] {
     var rest = Array(document.utf8)[...]
-    var (depth, isStart, isNext) = (0, true, false)
+    var operations: [(kind: String, name: String?)] = []
+    var (depth, isStart, kind) = (0, true, String?.none)
     while let byte = rest.first {
-      if isNext, "{(@".utf8.contains(byte) { return nil }
+      if let known = kind, "{(@".utf8.contains(byte) {
+        operations.append((known, nil))
+        kind = nil
+      }
       switch byte {
       case UInt8(ascii: "#"): rest = rest.drop { $0 != 0x0A && $0 != 0x0D }
       case UInt8(ascii: "\""): rest = afterString(rest)
       case UInt8(ascii: "{"), UInt8(ascii: "("):
+        if isStart, depth == 0, byte == UInt8(ascii: "{") { operations.append(("query", nil)) }
         depth += 1
         rest = rest.dropFirst()
       case UInt8(ascii: "}"), UInt8(ascii: ")"):
@@ -81,14 +102,18 @@ enum GraphQL {
         rest = rest.dropFirst()
       case _ where byte.isOfWord:
         let word = String(decoding: rest.prefix(while: \.isOfWord), as: UTF8.self)
-        if isNext { return word }
-        isNext = isStart && depth == 0 && ["query", "mutation", "subscription"].contains(word)
+        if let known = kind {
+          operations.append((known, word))
+          kind = nil
+        } else if isStart, depth == 0, ["query", "mutation", "subscription"].contains(word) {
+          kind = word
+        }
         isStart = false
         rest = rest.drop(while: \.isOfWord)
       default: rest = rest.dropFirst()
       }
     }
-    return nil
+    return operations
   }
 
   /// The text after the string, or the block string, at its beginning.

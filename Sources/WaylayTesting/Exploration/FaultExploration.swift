@@ -8,9 +8,9 @@ func escaping(
   _ function: @concurrent @Sendable () async throws -> Void
 ) -> @concurrent @Sendable () async throws -> Void
 
-/// Runs a test once, then again with each applicable fault at each of its exchanges, until an invariant breaks.
+/// Runs a test twice, then again with each applicable fault at each of its exchanges, until an invariant breaks.
 struct FaultExploration: Sendable {
-  private enum Ending: Equatable {
+  enum Ending: Equatable {
     case over
     /// Deadlock: no progress, and no pending timer.
     case stuck
@@ -22,49 +22,70 @@ struct FaultExploration: Sendable {
   let seed: UInt64?
   /// How long a run may do nothing in real time.
   let realTime: Duration
+  let safe: [RequestPattern]
   let test: Test
   let testCase: Test.Case?
   let body: @concurrent @Sendable () async throws -> Void
 
-  func explore() async throws {
-    let first = FaultRun()
-    var error: (any Error)?
-    _ = await perform(first, patience: .milliseconds(100)) { error = $0 }
-    if let error { throw error }
-    let baseline = first.state.withLock { $0 }
-    // A test that fails without a fault reports its own failures.
-    guard baseline.failures.isEmpty else { return }
-    if let problem = leftAlive(baseline) { return report(problem, nil, baseline) }
+  /// What the runs so far have shown.
+  private struct Findings {
+    var baseline: FaultBaseline
+    /// The outcomes by the index of the exchange that failed as a whole.
     var outcomes: [Int: Outcomes] = [:]
-    let all = plans(for: baseline)
+    /// The indices of the exchanges that a fault has affected.
+    var reached: Set<Int> = []
+  }
+
+  func explore() async throws {
+    var found = Findings(baseline: FaultBaseline(safe: safe))
+    var error: (any Error)?
+    for number in 1...2 {
+      let run = FaultRun(nil, found.baseline, isFirst: number == 1)
+      let ending = await perform(run, patience: .milliseconds(100)) { error = $0 }
+      let state = run.state.withLock { $0 }
+      if number == 1, let error { throw error }
+      // A test that fails without a fault reports its own failures.
+      if number == 1, !state.failures.isEmpty { return }
+      if let problem = leftAlive(state) { return IssueReport.report("\(problem). No fault is needed for that.") }
+      guard state.isClean(ending), !Task.isCancelled else {
+        return Task.isCancelled
+          ? ()
+          : IssueReport.report(
+            "The test fails when it runs again without a fault: does something outlive it, such as a static?")
+      }
+      found.baseline.add(state.exchanges)
+      guard !plans(for: found.baseline).isEmpty else { return reportNothing(state) }
+    }
+    let all = plans(for: found.baseline)
     let chosen = spread(all)
-    guard !all.isEmpty else { return reportNothing(baseline) }
     for plan in chosen {
       guard !Task.isCancelled else { return }
-      guard try await breaks(plan, baseline, .milliseconds(2), &outcomes) != nil else { continue }
+      guard try await breaks(plan, .milliseconds(2), &found) != nil else { continue }
       // Confirm with more patience: virtual time may have advanced before the client had made progress.
-      guard let problem = try await breaks(plan, baseline, .milliseconds(100), &outcomes) else { continue }
-      return report(problem, plan, baseline)
+      guard let problem = try await breaks(plan, .milliseconds(100), &found) else { continue }
+      return report(problem, plan, found.baseline)
     }
+    reportUnreached(seed == nil ? Array(found.baseline.exchanges.indices) : chosen.map(\.exchange), found)
     guard chosen.count < all.count else { return }
     IssueReport.report(
       """
       .exploringFaults(limit: \(limit)) tried \(chosen.count) of \(all.count) faults, spread over all kinds. For all of \
-      them: .exploringFaults(limit: \(all.count + 1))
+      them: .exploringFaults(limit: \(all.count + 2))
       """, severity: .warning)
   }
 
   /// Each fault at each exchange, simplest first: the first plan that breaks an invariant is the minimal one.
-  private func plans(for baseline: FaultRun.State) -> [FaultPlan] {
+  private func plans(for baseline: FaultBaseline) -> [FaultPlan] {
+    let exchanges = baseline.exchanges
     let all = FaultPlan.Kind.allCases.flatMap { kind in
-      baseline.exchanges.indices.filter { kind.applies(to: baseline.exchanges[$0]) }.map { FaultPlan(kind, at: $0) }
+      exchanges.indices.filter { kind.applies(to: exchanges[$0]) }.map { FaultPlan(kind, at: $0) }
     }
     return seed.map { seed in all.filter { $0.seed == seed } } ?? all
   }
 
   /// As many plans as the limit allows, of all kinds.
   private func spread(_ plans: [FaultPlan]) -> [FaultPlan] {
-    let count = max(0, limit - 1)
+    let count = max(0, limit - 2)
     guard seed == nil, plans.count > count else { return plans }
     return (0..<count).map { plans[$0 * plans.count / count] }
   }
@@ -80,6 +101,18 @@ struct FaultExploration: Sendable {
       """, severity: baseline.hasMock ? .warning : .error)
   }
 
+  private func reportUnreached(_ exchanges: [Int], _ found: Findings) {
+    let requests = exchanges.filter { !found.reached.contains($0) }.map {
+      "\(MockRequest(found.baseline.exchanges[$0].request))"
+    }
+    guard !requests.isEmpty else { return }
+    IssueReport.report(
+      """
+      .exploringFaults could not make every exchange fail: the limit leaves some out, or they are not the same in each \
+      run. No fault reached \(requests.joined(separator: ", ")).
+      """, severity: .warning)
+  }
+
   /// How a test ended after failures of one exchange as a whole.
   private struct Outcomes {
     var failures: Set<[String]> = []
@@ -91,34 +124,34 @@ struct FaultExploration: Sendable {
     }
   }
 
-  /// Runs the test with a fault.
+  /// Runs the test with a fault. A run that the fault does not reach shows how runs without one differ.
   ///
-  /// - Parameters:
-  ///   - patience: The time without progress after which the virtual clock advances.
-  ///   - outcomes: The outcomes by the index of the exchange that failed as a whole.
+  /// - Parameter patience: The time without progress after which the virtual clock advances.
   /// - Returns: The broken invariant, if any.
-  private func breaks(
-    _ plan: FaultPlan, _ baseline: FaultRun.State, _ patience: Duration, _ outcomes: inout [Int: Outcomes]
-  ) async throws -> String? {
-    guard baseline.exchanges.indices.contains(plan.exchange) else { return nil }
-    let target = baseline.exchanges[plan.exchange]
-    let run = FaultRun(plan, target: target)
-    let ending = await perform(run, patience: plan.kind.isHarmless ? max(patience, .milliseconds(10)) : patience) { _ in
-    }
-    let state = run.state.withLock { $0 }
-    if plan.kind.isWhole { outcomes[plan.exchange, default: Outcomes()].insert(state) }
+  private func breaks(_ plan: FaultPlan, _ patience: Duration, _ found: inout Findings) async throws -> String? {
+    let time = plan.kind.isHarmless ? max(patience, .milliseconds(10)) : patience
+    var (run, ending, state): (FaultRun, Ending, FaultRun.State)
+    repeat {
+      run = FaultRun(plan, found.baseline)
+      ending = await perform(run, patience: time) { _ in }
+      state = run.state.withLock { $0 }
+    } while state.struck.isEmpty && state.isClean(ending) && found.baseline.add(state.exchanges)
+    guard !state.struck.isEmpty else { return nil }
+    found.reached.insert(plan.exchange)
+    let (target, baseline) = (found.baseline.exchange(plan.exchange), found.baseline)
+    if plan.kind.isWhole { found.outcomes[plan.exchange, default: Outcomes()].insert(state) }
     if let problem = problem(of: plan, target, ending, state, baseline) { return problem }
     guard plan.kind.cutsBody, !state.hasThrown, !state.failures.isEmpty else { return nil }
-    if target.isStream, state.exchanges.count(where: { $0.key == target.key }) > target.repetitions(in: baseline) {
+    if target.isStream, state.exchanges.count(where: { $0.key == target.key }) > baseline.most(target.key, \.count) {
       return "A part of a stream was lost or repeated: the test reconnected, and continued without an error"
     }
     for kind in FaultPlan.Kind.allCases
-    where kind.isWhole && outcomes[plan.exchange]?.failures.contains(state.failures) != true {
-      let other = FaultRun(FaultPlan(kind, at: plan.exchange), target: target)
+    where kind.isWhole && found.outcomes[plan.exchange]?.failures.contains(state.failures) != true {
+      let other = FaultRun(FaultPlan(kind, at: plan.exchange), baseline)
       _ = await perform(other, patience: patience) { _ in }
-      outcomes[plan.exchange, default: Outcomes()].insert(other.state.withLock { $0 })
+      found.outcomes[plan.exchange, default: Outcomes()].insert(other.state.withLock { $0 })
     }
-    guard let outcomes = outcomes[plan.exchange], !outcomes.failures.contains(state.failures) else { return nil }
+    guard let outcomes = found.outcomes[plan.exchange], !outcomes.failures.contains(state.failures) else { return nil }
     // An app that shows a stream may handle failures without throwing: then a missing error proves nothing.
     guard !target.isStream || outcomes.alwaysThrew else { return nil }
     return
@@ -130,7 +163,7 @@ struct FaultExploration: Sendable {
 
   private func problem(
     of plan: FaultPlan, _ target: FaultRun.Exchange, _ ending: Ending, _ state: FaultRun.State,
-    _ baseline: FaultRun.State
+    _ baseline: FaultBaseline
   ) -> String? {
     switch ending {
     case .stuck where state.isCancelled: return "The test did not end when its task was cancelled"
@@ -145,22 +178,31 @@ struct FaultExploration: Sendable {
     if state.late > 0 {
       return "The cancellation did not end it: \(state.late) more request\(state.late == 1 ? " was" : "s were") made"
     }
-    for (key, exchanges) in Dictionary(grouping: state.exchanges, by: \.key).sorted(by: { $0.key < $1.key }) {
-      let extra = exchanges.count - exchanges[0].repetitions(in: baseline)
-      let request = "\(MockRequest(exchanges[0].request))"
-      if isUnsafe(exchanges[0]), extra > 0 {
-        // A refused request may be retried, and an expired token may be refreshed once.
+    for first in state.exchanges where first.occurrence == 0 {
+      let exchanges = state.exchanges.filter { $0.key == first.key }
+      let request = "\(MockRequest(first.request))"
+      let (effects, usual) = (FaultBaseline.effects(of: exchanges), baseline.most(first.key, FaultBaseline.effects))
+      if effects > max(usual, 1) {
         let isTwice =
-          key == target.key
-          ? plan.kind.leavesOpen : plan.kind == .unauthorized ? extra > 1 : !plan.kind.isAboutCredentials
+          if first.key == target.key {
+            plan.kind.leavesOpen
+          } else if plan.kind.isAboutCredentials {
+            // An expired token may be refreshed once.
+            plan.kind == .unauthorized && effects > usual + 1
+          } else {
+            // A request that no run makes without a fault may follow each failure, such as a report of it.
+            usual > 0 || effects > state.struck.count
+          }
         if isTwice { return "\(request) was sent \(exchanges.count) times, and may have been carried out each time" }
       }
+      let extra = exchanges.count - baseline.most(first.key, \.count)
       let burst = 10
       if extra >= burst, zip(exchanges, exchanges.dropFirst(burst - 1)).contains(where: { $1.at - $0.at < .seconds(1) })
       {
         return "\(request) was repeated \(burst) times within a second"
       }
     }
+    if plan.kind == .tooMany, let problem = haste(after: state.struck[0], state, baseline) { return problem }
     if let problem = leftAlive(state) { return problem }
     if plan.kind.isHarmless, state.hasThrown || !state.failures.isEmpty {
       return
@@ -175,15 +217,18 @@ struct FaultExploration: Sendable {
     return "A load or a body was left alive at the end of the test: \(state.leftAlive.sorted().joined(separator: ", "))"
   }
 
-  /// Whether the request is not idempotent (RFC 9110, section 9.2.2).
-  private func isUnsafe(_ exchange: FaultRun.Exchange) -> Bool {
-    let method = exchange.request.method
-    guard ![.get, .head, .options, .put, .delete, .trace].contains(method) else { return false }
-    return !exchange.request.fields.contains { $0.name.canonicalName.hasSuffix("idempotency-key") }
+  /// A repetition before the end of `Retry-After`, in virtual and in real time.
+  private func haste(after struck: Int, _ state: FaultRun.State, _ baseline: FaultBaseline) -> String? {
+    let refused = state.exchanges[struck]
+    let soon = state.exchanges[(struck + 1)...].count { next in
+      next.key == refused.key && next.request.url.host == refused.request.url.host
+        && max(next.at - refused.at, next.began - refused.began) < .seconds(FaultPlan.retryAfter)
+    }
+    guard soon > max(0, baseline.most(refused.key, \.count) - refused.occurrence - 1) else { return nil }
+    return "\(MockRequest(refused.request)) was sent again earlier than Retry-After asks for"
   }
 
-  private func report(_ problem: String, _ plan: FaultPlan?, _ baseline: FaultRun.State) {
-    guard let plan else { return IssueReport.report("\(problem). No fault is needed for that.") }
+  private func report(_ problem: String, _ plan: FaultPlan, _ baseline: FaultBaseline) {
     let target = baseline.exchanges[plan.exchange]
     IssueReport.report(
       """
@@ -230,20 +275,20 @@ struct FaultExploration: Sendable {
       if now != progress { quietSince = real.now }
       (progress, turns) = (now, now == progress ? turns + 1 : 0)
       let (state, quiet) = (run.state.withLock { $0 }, pause * turns)
-      if run.plan != nil, state.exchanges.count > 500 || run.clock.now.offset > .seconds(86_400) {
+      if !run.isFirst, state.exchanges.count > 500 || run.clock.now.offset > .seconds(86_400) {
         task.cancel()
         return .endless
       }
       // Requests in flight get more time, since they may complete without a timer.
       guard quiet > (state.open.isEmpty ? patience : patience * 4), !state.isOver else { continue }
-      if run.plan?.kind.cancels == true, state.strikes > 0, !state.isCancelled {
+      if run.plan?.kind.cancels == true, !state.struck.isEmpty, !state.isCancelled {
         run.state.withLock { $0.isCancelled = true }
         task.cancel()
         turns = 0
       } else if !state.isCancelled, let deadline = run.clock.nextDeadline {
         run.clock.advance(by: run.clock.now.duration(to: deadline))
         turns = 0
-      } else if quiet > .milliseconds(900), real.now - quietSince > realTime, run.plan != nil {
+      } else if quiet > .milliseconds(900), real.now - quietSince > realTime, !run.isFirst {
         task.cancel()
         return .stuck
       }

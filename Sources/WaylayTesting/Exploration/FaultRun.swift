@@ -50,6 +50,9 @@ struct FaultPlan: Sendable, Hashable {
     }
   }
 
+  /// The seconds in `Retry-After` of a response with the status 429.
+  static let retryAfter = 2
+
   var kind: Kind
   /// The index of the exchange in the first run.
   var exchange: Int
@@ -80,7 +83,9 @@ struct FaultPlan: Sendable, Hashable {
     case .oneChunk: return (.passThrough, "response in one chunk")
     case .silence, .cancelled: return (.never, ".never")
     case .unavailable, .unavailableForLong: return (.status(503), ".status(503)")
-    case .tooMany: return (.status(429).field("Retry-After", "2"), ".status(429).field(\"Retry-After\", \"2\")")
+    case .tooMany:
+      let wait = "\(Self.retryAfter)"
+      return (.status(429).field("Retry-After", wait), ".status(429).field(\"Retry-After\", \"\(wait)\")")
     case .notModified: return (.status(304), ".status(304)")
     case .unauthorized, .unauthorizedForLong: return (.status(401), ".status(401)")
     }
@@ -100,11 +105,15 @@ final class FaultRun: Sendable {
   /// A request of the run, and observed properties of its response.
   struct Exchange: Sendable {
     var request: InterceptedRequest
-    /// Identifies equal requests: method and URL, and for unsafe methods the body.
-    var key: String
+    var parts: [FaultBaseline.Part]
+    /// The parts on which runs agree.
+    var key: [FaultBaseline.Part]
     /// The index among requests with the same key.
-    var occurrence: Int
+    var occurrence = 0
+    /// Whether the server may process the request any number of times (RFC 9110, section 9.2.2).
+    var isRepeatable: Bool
     var at: Duration
+    let began = ContinuousClock.now
     var length = 0
     var chunks = 0
     var type = ""
@@ -112,8 +121,9 @@ final class FaultRun: Sendable {
     /// Whether the app can use the body before its end.
     var isStream: Bool { ["event-stream", "ndjson", "jsonl", "json-seq", "multipart"].contains(where: type.contains) }
 
-    /// How often an equal request is made in a run.
-    func repetitions(in state: State) -> Int { state.exchanges.count { $0.key == key } }
+    var idempotencyKey: String? {
+      request.fields.first { $0.name.canonicalName.hasSuffix("idempotency-key") }?.value
+    }
   }
 
   struct State {
@@ -121,8 +131,8 @@ final class FaultRun: Sendable {
     /// Descriptions of exchanges in flight, including their bodies, by index.
     var open: [Int: String] = [:]
     var events = 0
-    /// How many requests the fault has affected.
-    var strikes = 0
+    /// The exchanges that the fault has affected.
+    var struck: [Int] = []
     /// The rejected credentials, from the first fault until a request with other credentials succeeds.
     var refusedCredentials: String?
     var isCancelled = false
@@ -135,6 +145,8 @@ final class FaultRun: Sendable {
     var failures: [String] = []
     var hasThrown = false
     var hasMock = false
+
+    func isClean(_ ending: FaultExploration.Ending) -> Bool { ending == .over && !hasThrown && failures.isEmpty }
   }
 
   /// The run of the current test.
@@ -144,13 +156,17 @@ final class FaultRun: Sendable {
   static let lasting = 15
 
   let plan: FaultPlan?
+  let baseline: FaultBaseline
+  /// Whether this is the first run, whose issues are those of the test.
+  let isFirst: Bool
   /// The exchange with the fault.
   let target: Exchange?
   let state = Locked(State())
   private let time = Locked(MockClock())
 
-  init(_ plan: FaultPlan? = nil, target: Exchange? = nil) {
-    (self.plan, self.target) = (plan, target)
+  init(_ plan: FaultPlan? = nil, _ baseline: FaultBaseline, isFirst: Bool = false) {
+    (self.plan, self.baseline, self.isFirst) = (plan, baseline, isFirst)
+    target = plan.map { baseline.exchange($0.exchange) }
   }
 
   /// The virtual clock of the run, shared with the test's mock.
@@ -195,11 +211,11 @@ final class FaultRun: Sendable {
         switch issue.kind {
         case .expectationFailed: state.failures.append("\(issue)")
         case .errorCaught: state.hasThrown = true
-        default: if plan == nil { state.failures.append("\(issue)") }
+        default: if isFirst { state.failures.append("\(issue)") }
         }
       }
     }
-    return plan == nil ? issue : nil
+    return isFirst ? issue : nil
   }
 
   /// Notes that the client makes a request, which a cancellation may end before it begins.
@@ -209,15 +225,14 @@ final class FaultRun: Sendable {
 
   /// Notes a request, and returns the fault that affects it.
   func begin(_ request: InterceptedRequest, _ body: Data) -> (number: Int, meets: FaultPlan.Kind?) {
-    let url = request.url.absoluteString.prefix { $0 != "#" }
-    let isSafe = [.get, .head, .options].contains(request.method)
-    let key = "\(request.method.rawValue) \(url)" + (isSafe || body.isEmpty ? "" : " \(body.base64EncodedString())")
-    let now = clock.now.offset
+    var exchange = baseline.exchange(MockRequest(request, body: body), at: clock.now.offset)
+    let key = exchange.key
     return state.withLock { state in
       let occurrence = state.exchanges.count { $0.key == key }
       let number = state.exchanges.count
-      state.exchanges.append(Exchange(request: request, key: key, occurrence: occurrence, at: now))
-      state.open[number] = "\(request.method.rawValue) \(url.prefix { $0 != "?" })"
+      exchange.occurrence = occurrence
+      state.exchanges.append(exchange)
+      state.open[number] = "\(request.method.rawValue) \(request.url.absoluteString.prefix { !"?#".contains($0) })"
       state.events += 1
       guard let plan, let target else { return (number, nil) }
       let isTarget = key == target.key && occurrence >= target.occurrence
@@ -227,11 +242,11 @@ final class FaultRun: Sendable {
         // An expired token fails every request that sends it.
         case .unauthorized:
           isTarget && occurrence == target.occurrence || credentials != nil && credentials == state.refusedCredentials
-        case let kind where kind.lasts: isTarget && state.strikes < Self.lasting
+        case let kind where kind.lasts: isTarget && state.struck.count < Self.lasting
         default: isTarget && occurrence == target.occurrence
         }
       guard isHit else { return (number, nil) }
-      state.strikes += 1
+      state.struck.append(number)
       if plan.kind == .unauthorized { state.refusedCredentials = credentials }
       return (number, plan.kind)
     }

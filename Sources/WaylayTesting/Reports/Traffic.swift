@@ -9,8 +9,8 @@ enum Traffic {
     of scope: MockScope, _ test: Test, _ testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // Only the first run of an exploration is unmodified.
-    guard FaultRun.current?.plan == nil else { return try await function() }
+    // Only the first run of an exploration reports its issues.
+    guard FaultRun.current?.isFirst != false else { return try await function() }
     let hasFailed = Locked(false)
     let trait = IssueHandlingTrait.compactMapIssues { issue in
       guard issue.isFailure else { return issue }

@@ -37,7 +37,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping, Changeable {
   enum Role: Sendable {
     case mock
     case airGap
-    case exploration(limit: Int, seed: UInt64?, realTime: Duration)
+    case exploration(limit: Int, seed: UInt64?, realTime: Duration, safe: [RequestPattern])
   }
 
   /// `true`: each test of a suite has its own mock.
@@ -92,9 +92,9 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping, Changeable {
     switch role {
     case .mock: try await function()
     case .airGap: try await AirGap.around(function)
-    case .exploration(let limit, let seed, let realTime):
+    case .exploration(let limit, let seed, let realTime, let safe):
       try await FaultExploration(
-        limit: limit, seed: seed, realTime: realTime, test: test, testCase: testCase, body: function
+        limit: limit, seed: seed, realTime: realTime, safe: safe, test: test, testCase: testCase, body: function
       ).explore()
     }
   }
@@ -158,7 +158,7 @@ extension Trait where Self == MockTrait {
   /// `WAYLAY_AIRGAPPED=1 swift test` does the same for every test with a mock or a cassette.
   public static var airgapped: MockTrait { MockTrait.mocked().with { $0.role = .airGap } }
 
-  /// Runs the test once, and again with each fault at each of its exchanges, until one breaks an invariant.
+  /// Runs the test twice, and again with each fault at each of its exchanges, until one breaks an invariant.
   ///
   /// ```swift
   /// @Test(.mocked { Stub(.post, "/orders", .status(201)) }, .exploringFaults(limit: 200))
@@ -168,11 +168,17 @@ extension Trait where Self == MockTrait {
   /// }
   /// ```
   ///
-  /// The invariants: the test ends; no request that is not idempotent is sent twice; a cancellation ends the test; no
-  /// load and no body outlives it. A truncated response is not treated as complete, a stream that reconnects loses and
-  /// repeats nothing (the mock honors `Last-Event-ID`), and the sizes of the chunks make no difference. Otherwise the
-  /// test's own expectations may fail in these runs, and are not reported. The report has the fault as a stub, and a
-  /// seed that repeats it.
+  /// The invariants: the test ends; no request that is not idempotent is sent twice; `Retry-After` is obeyed; a
+  /// cancellation ends the test; no load and no body outlives it. A truncated response is not treated as complete, a
+  /// stream that reconnects loses and repeats nothing (the mock honors `Last-Event-ID`), and the sizes of the chunks make
+  /// no difference. Otherwise the test's own expectations may fail in these runs, and are not reported. The report has
+  /// the fault as a stub, and a seed that repeats it. A warning lists the exchanges that no fault has reached.
+  ///
+  /// An exchange is its method, path segments, query items and GraphQL operation, as far as the two runs without a fault
+  /// agree on them, and its number among equal ones: neither its host nor its body. Sent twice is what is sent more than
+  /// once, and more often than without a fault; a request that is not made without a fault, such as a failure's report,
+  /// may follow each failure once. Repeated are not: one `Idempotency-Key`, GraphQL without a mutation, and `safe`
+  /// requests, such as JSON-RPC calls that only read.
   ///
   /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`; `realTime` is for code that cannot.
   /// A test without a mock, in which there is nothing to explore, fails. State that outlives the test, such as a
@@ -181,14 +187,15 @@ extension Trait where Self == MockTrait {
   /// Experimental: the faults and the invariants may change in any version.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of runs. With fewer than there are faults, the runs are spread over all kinds, and a
-  ///     warning names the number of faults.
+  ///   - limit: The maximum number of runs with and without faults. With fewer than there are faults, the runs are
+  ///     spread over all kinds, and a warning names the number of faults.
   ///   - seed: The number in a report: runs the test unchanged, and then with that fault only.
   ///   - realTime: How long a run may make no progress in real time before it counts as never ending.
+  ///   - safe: Requests that may be sent again although their method is not idempotent.
   public static func exploringFaults(
-    limit: Int = 200, seed: UInt64? = nil, realTime: Duration = .seconds(3)
+    limit: Int = 200, seed: UInt64? = nil, realTime: Duration = .seconds(3), safe: RequestPattern...
   ) -> MockTrait {
-    MockTrait.mocked().with { $0.role = .exploration(limit: limit, seed: seed, realTime: realTime) }
+    MockTrait.mocked().with { $0.role = .exploration(limit: limit, seed: seed, realTime: realTime, safe: safe) }
   }
 }
 

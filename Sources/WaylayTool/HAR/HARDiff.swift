@@ -17,7 +17,12 @@
       @Argument(help: "The old archive.") var old: String
       @Argument(help: "The new archive.") var new: String
       @Flag(help: "Exit with status 1 for warnings and notes too.") var strict = false
-      @Option(help: ArgumentHelp("Ignore this member and all in it: $.items[*].price.", valueName: "path"))
+      @Option(
+        help: ArgumentHelp(
+          """
+          Ignore this member and all in it: $.items[*].price. With .* at its end, the object is a map, and only the names \
+          of its members are ignored: $.rates.*.
+          """, valueName: "path"))
       var ignore: [String] = []
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions

@@ -37,7 +37,7 @@ struct GraphQLTests {
       ("#query A\rquery C{a}", "C"), ("type Query { query: Int } ", nil),
     ] as [(String, String?)])
   func documents(_ document: String, _ name: String?) {
-    #expect(GraphQL.operationName(in: document) == name)
+    #expect(GraphQL.operations(in: document).first?.name == name)
   }
 
   @Test("no document stops the search for a name")
@@ -46,7 +46,7 @@ struct GraphQLTests {
     let parts = ["query", " ", "{", "}", "(", ")", "\"", "\"\"\"", "\\", "#", "\n", "@", "name", "é", "\u{0}"]
     for _ in 0..<2000 {
       let document = (0..<Int.random(in: 0..<20, using: &dice)).map { _ in parts.randomElement(using: &dice)! }.joined()
-      if let name = GraphQL.operationName(in: document) { #expect(document.contains(name)) }
+      for case let name? in GraphQL.operations(in: document).map(\.name) { #expect(document.contains(name)) }
     }
   }
 }

@@ -3,7 +3,9 @@ import WaylayTesting
 
 /// A client of a small service, written in right ways and in wrong ones.
 struct ExploredClient: Sendable {
-  struct Failed: Error {}
+  struct Failed: Error {
+    var retryAfter: Duration?
+  }
 
   static let base = "https://api.example.com"
   let session = URLSession.mocked
@@ -24,9 +26,12 @@ struct ExploredClient: Sendable {
   }
 
   func ok(_ request: URLRequest) async throws -> String {
-    let (text, status) = try await send(request)
-    guard status < 300 else { throw Failed() }
-    return text
+    let (data, response) = try await session.data(for: request)
+    let head = response as? HTTPURLResponse
+    guard let head, head.statusCode < 300 else {
+      throw Failed(retryAfter: head?.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init).map { .seconds($0) })
+    }
+    return String(decoding: data, as: UTF8.self)
   }
 
   /// Tries again after a while that doubles.
@@ -35,7 +40,7 @@ struct ExploredClient: Sendable {
     for _ in 1..<times {
       do { return try await work() } catch {
         try Task.checkCancellation()
-        try await clock.sleep(for: wait)
+        try await clock.sleep(for: max(wait, (error as? Failed)?.retryAfter ?? .zero))
         wait *= 2
       }
     }

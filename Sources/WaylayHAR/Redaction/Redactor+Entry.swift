@@ -49,7 +49,7 @@ extension Redactor {
       }
       field.value = lines.joined(separator: "\n")
     default:
-      field.value = redacted(field.value, named: field.name)
+      field.value = redacted(field.value, named: field.name, isWhole: isHeader)
     }
     return field
   }
@@ -57,36 +57,33 @@ extension Redactor {
   /// Hides the secret part of credentials: not their scheme (RFC 9110, section 11.4).
   private mutating func credentials(_ value: String) -> String {
     let parts = value.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2 else { return hidden(value) }
+    guard parts.count == 2 else { return hidden(value, "…authorization") }
     if parts[0].lowercased() == "basic", let pair = Data(base64Encoded: String(parts[1])),
       let colon = pair.firstIndex(of: UInt8(ascii: ":"))
     {
-      noteSecret(Array(pair[(colon + 1)...]))
+      note(Array(pair[(colon + 1)...]))
     }
-    return "\(parts[0]) \(hidden(String(parts[1])))"
+    return "\(parts[0]) \(hidden(String(parts[1]), "…authorization"))"
   }
 
   /// `name=value` with its value hidden.
   private mutating func pair(_ pair: Substring) -> String {
     guard let equals = pair.firstIndex(of: "=") else {
-      return pair.allSatisfy(\.isWhitespace) ? String(pair) : hidden(String(pair))
+      return pair.allSatisfy(\.isWhitespace) ? String(pair) : hidden(String(pair), "…cookie")
     }
     let value = pair[pair.index(after: equals)...].trimmingCharacters(in: .whitespacesAndNewlines)
-    return pair[...equals] + cookie(String(pair[..<equals]), value)
+    return pair[...equals] + cookie(value)
   }
 
-  /// Hides the value of a cookie. Many values are public words that occur elsewhere too, so only likely credentials are
-  /// searched for in the rest of the exchange.
-  private mutating func cookie(_ name: String, _ value: String) -> String {
-    let isLikely = Array(value.utf8).looksLikeCredential && !value.utf8.allSatisfy(\.isASCIIDigit)
-    let isNoted = suspicion(name.utf8) >= .list || isLikely
-    if isNoted { noteSecret(Escapes.percent.removed(from: Array(value.utf8)[...])) }
-    return hidden(value, isNoted: isNoted)
+  /// Hides the value of a cookie.
+  private mutating func cookie(_ value: String) -> String {
+    note(Escapes.percent.removed(from: Array(value.utf8)[...]))
+    return hidden(value, "…cookie")
   }
 
   private mutating func redacted(_ cookie: HAR.Cookie) -> HAR.Cookie {
     var cookie = cookie
-    cookie.value = redaction.hides("cookie") ? self.cookie(cookie.name, cookie.value) : redacted(cookie.value)
+    cookie.value = redaction.hides("cookie") ? self.cookie(cookie.value) : redacted(cookie.value)
     cookie.path = redacted(cookie.path)
     cookie.comment = redacted(cookie.comment)
     cookie.extensions = redacted(cookie.extensions)
@@ -97,19 +94,30 @@ extension Redactor {
     var body = body
     let type = body.mediaType.isEmpty ? fields.first { $0.name.lowercased() == "content-type" }?.value : body.mediaType
     let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value).joined(separator: ",")
-    let (places, mistakes) = (places, unread.count)
-    if let bytes = changed(Array(body.data), by: { $0.readBody(&$1, type: type ?? "", codings: codings) }) {
-      let missing = body.size - body.data.count
+    let missing = body.size - body.data.count
+    let (count, known) = (taken.count, unread.count)
+    let bytes = changed(Array(body.data)) { redactor, draft in
+      redactor.readBody(&draft, type: type ?? "", codings: codings)
+      if missing > 0 { redactor.hideCut(&draft) }
+    }
+    if let bytes {
       body.data = Data(bytes)
       body.size = bytes.count + missing
       body.extensions["compression"] = nil
     }
-    if redaction.replacesUnreadableBodies, unread.count > mistakes, self.places > places, body.comment == nil {
-      body.comment = "Unreadable values were replaced."
+    if redaction.unread != .keep, unread.count > known, taken.count > count, body.comment == nil {
+      body.comment = "Values that cannot be read were replaced."
     }
     body.comment = redacted(body.comment)
     body.extensions = redacted(body.extensions)
     return body
+  }
+
+  /// Hides the last word of a truncated text if it may be the first part of a secret.
+  private mutating func hideCut(_ draft: inout Draft) {
+    let start = (draft.source.lastIndex { !$0.isOfWord && !"-.~+/=%".utf8.contains($0) } ?? -1) + 1
+    guard Array(draft.source[start...]).isLikelyCredential, draft.gaps.last?.contains(start) == true else { return }
+    hide(start..<draft.source.count, in: &draft, "(end)", isNoted: false)
   }
 
   /// Redacts custom fields as JSON.

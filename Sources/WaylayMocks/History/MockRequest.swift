@@ -120,9 +120,7 @@ extension MockRequest {
 
   /// The request as a `curl` command for a report; `nil` for a long body.
   var repetition: String? {
-    var redaction = redaction
-    redaction.isWide = true
-    return body.count > 2048 ? nil : redaction.redacted(entry).request.curlCommand(isMultiline: false)
+    body.count > 2048 ? nil : harEntry.request.curlCommand(isMultiline: false)
   }
 
   var redaction: Redaction { Redaction.standard.showing(record?.shownNames ?? []) }

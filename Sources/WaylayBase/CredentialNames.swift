@@ -65,10 +65,10 @@ package enum CredentialNames {
     Group(
       .stable, hides: .plural,
       """
-      …token, tkn, …jwt, auth, bearer, x wsse, i planet directory pro, assertion, saml response, …credential, \
+      …token, tkn, …jwt, auth, bearer, wsse, i planet directory pro, assertion, saml response, …credential, \
       credentials, cred, creds, token value, token hint, app check, client attestation, client principal, \
-      oidc data, art api, honeycomb team, ovh application, ovh consumer, auth ticket, login ticket, service ticket, \
-      session ticket, = sas
+      oidc data, api cert name, appsecret proof, art api, honeycomb team, ovh application, ovh consumer, auth ticket, \
+      login ticket, service ticket, session ticket, = sas
       """),
     // Sessions
     Group(.stable, hides: .plural, "…session, …session id, …sessid, …sess id, = sid, connect sid, x sid"),
@@ -91,33 +91,34 @@ package enum CredentialNames {
       .stable, hides: .plural,
       """
       …api key, api key id, …access key, …access key id, …account key, activation key, admin key, aes key, app key, \
-      application key, …auth key, cipher key, client key, consumer key, crypto key, decryption key, deploy key, \
-      dev key, developer key, enc key, …encryption key, fastly key, function key, functions key, hmac key, \
+      application key, …auth key, auth user key, cipher key, client key, consumer key, crypto key, decryption key, \
+      deploy key, dev key, developer key, enc key, …encryption key, fastly key, function key, functions key, hmac key, \
       ingest key, ingestion key, integration key, license key, …master key, merchant key, partner key, \
       …private key, rapidapi key, read key, recovery key, root key, sdk key, …secret key, secret key base, \
       security key, server key, service key, session key, shared key, …signing key, ssh key, storage key, \
-      stream key, subscription key, symmetric key, vault key, write key, x … key
+      stream key, subscription key, symmetric key, vault key, write key, ws key, x … key
       """),
     // Codes
     Group(
       .stable, hides: [.plural, .numbers],
       """
       access code, auth code, authorization code, backup code, device code, pass code, recovery code, secret code, \
-      security code, cvc code, cvv code, code verifier, oauth verifier
+      security code, user code, cvc code, cvv code, code verifier, oauth verifier
       """),
     // Signatures and proofs
     Group(
       .changing,
       """
       …signature, signature ed25519, signature input, sig, = sign, access sign, api sign, x … sign, hmac, \
-      hmac sha256, dpop, app attest, attestation pop, device check, token binding
+      hmac sha256, dpop, app attest, attestation pop, device check, token binding, hdnea, hdntl, hdnts
       """),
     // Tokens against forgery and replay
     Group(
       .changing,
       """
       …csrf, …csrf token, csrf middleware token, …xsrf, …xsrf token, xrf key, authenticity token, forgery token, \
-      request verification token, = request token, …nonce, captcha token, recaptcha token, turnstile token
+      request verification token, = request token, …nonce, captcha token, recaptcha token, turnstile token, \
+      jenkins crumb, = crumb
       """),
     // Passwords, codes and tickets for one time
     Group(
@@ -140,7 +141,8 @@ package enum CredentialNames {
       .harmless,
       """
       client request token, concurrency token, idempotency token, idempotency key, dedup key, dedupe key, \
-      deduplication key, = x event key, lock token, x atlassian token, traceparent, tracestate
+      deduplication key, retry key, = x event key, = x message key, lock token, x atlassian token, traceparent, \
+      tracestate
       """),
     // Public keys, and keys of databases, caches and queues
     Group(
@@ -152,7 +154,12 @@ package enum CredentialNames {
       websocket key
       """),
     // Other words that end so
-    Group(.harmless, "obsession, possession"),
+    Group(
+      .harmless,
+      """
+      obsession, possession, accept signature, = buy token, = sell token, = x group key, = x object key, \
+      = x project key, = x translation key
+      """),
   ]
 
   /// The credential fields that HTTP defines, in lower case: no policy sends them to another origin.

@@ -19,16 +19,18 @@ package enum CredentialShapes {
     let rest = bytes[start...]
     if bytes[start] == UInt8(ascii: "e"), rest.starts(with: "eyJ".utf8) {
       let header = rest.prefix { $0.isOfWord || $0 == UInt8(ascii: "-") }
-      let payload = bytes[header.endIndex...].dropFirst().prefix { $0.isOfWord || $0 == UInt8(ascii: "-") }
-      let dot = UInt8(ascii: ".")
-      guard header.count >= 10, payload.count >= 10, bytes[header.endIndex] == dot, payload.endIndex < bytes.count,
-        bytes[payload.endIndex] == dot
-      else { return nil }
-      return endOfToken(bytes, from: payload.endIndex)
+      guard header.count >= 10, header.endIndex < bytes.count, bytes[header.endIndex] == UInt8(ascii: ".") else {
+        return nil
+      }
+      // The part may be empty, as the key of an encrypted token is with `dir`, or short, as the payload `e30` is.
+      let part = bytes[(header.endIndex + 1)...].prefix { $0.isOfWord || $0 == UInt8(ascii: "-") }
+      guard part.endIndex < bytes.count, bytes[part.endIndex] == UInt8(ascii: ".") else { return nil }
+      let end = endOfToken(bytes, from: part.endIndex)
+      return end - header.endIndex >= 12 ? end : nil
     }
     guard let prefix = prefixes[Int(bytes[start])].first(where: rest.starts) else { return nil }
     let text = rest.dropFirst(prefix.count).prefix(64).prefix { $0.isOfWord || "-.".utf8.contains($0) }
-    return text.count >= 16 && Array(text).looksRandom ? endOfToken(bytes, from: text.endIndex) : nil
+    return text.count >= 16 && Array(text).hasRandomWords ? endOfToken(bytes, from: text.endIndex) : nil
   }
 
   private static func endOfToken(_ bytes: UnsafeBufferPointer<UInt8>, from index: Int) -> Int {
@@ -53,9 +55,13 @@ package enum CredentialShapes {
 extension [UInt8] {
   /// Whether at least twelve characters belong to words in which letters and digits, or cases, alternate.
   package var looksRandom: Bool {
-    guard count >= 12, !contains(where: { $0 == 0x20 || 0x09...0x0D ~= $0 }), !isPlain else { return false }
-    let words = split { !$0.isASCIILetter && !$0.isASCIIDigit }
-    return words.filter(\.alternates).reduce(0) { $0 + $1.count } >= 12
+    count >= 12 && !contains { $0 == 0x20 || 0x09...0x0D ~= $0 } && !isPlain && hasRandomWords
+  }
+
+  /// ``looksRandom`` for a text that cannot be plain: after the prefix of a credential, there may be the extension of a
+  /// file name.
+  fileprivate var hasRandomWords: Bool {
+    split { !$0.isASCIILetter && !$0.isASCIIDigit }.filter(\.alternates).reduce(0) { $0 + $1.count } >= 12
   }
 
   /// Whether it is a URL, path, file name, address, time or UUID.

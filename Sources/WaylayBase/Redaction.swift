@@ -65,7 +65,8 @@ private struct URLRedactor {
       case _ where isEnd(byte):
         endItem(in: nil)
         hasFragment = isURL
-      case UInt8(ascii: "#") where hasFragment:
+      case UInt8(ascii: "#") where next > index + 1 && !isHidden: endItem(in: .parameter)
+      case UInt8(ascii: "#") where next == index + 1 && hasFragment:
         endItem(in: nil)
         index = bytes[index...].firstIndex(where: isEnd) ?? bytes.count
         continue
@@ -102,7 +103,7 @@ private struct URLRedactor {
   /// A byte, and the index after it. An encoded colon counts and, outside of a query, an encoded separator of items.
   private func decoded(at index: Int) -> (UInt8, Int) {
     let (byte, next) = plain(at: index)
-    let counts = byte == UInt8(ascii: ":") || section != .query && "&;=?".utf8.contains(byte)
+    let counts = byte == UInt8(ascii: ":") || section != .query && "&;=?#".utf8.contains(byte)
     return counts ? (byte, next) : (bytes[index], index + 1)
   }
 
@@ -128,26 +129,24 @@ private struct URLRedactor {
     (section, name, isHidden) = (next, nil, false)
   }
 
-  /// The index after two slashes, which may be encoded; `nil` if there are none.
+  /// The index after slashes, which may be encoded; `nil` if there are none. Of an authority, clients take any number
+  /// (WHATWG URL, section 4.4).
   private func endOfSlashes(from index: Int) -> Int? {
     var end = index
-    for _ in 1...2 {
-      guard end < bytes.count, case (UInt8(ascii: "/"), let next) = plain(at: end) else { return nil }
-      end = next
-    }
-    return end
+    while end < bytes.count, case (UInt8(ascii: "/"), let next) = plain(at: end) { end = next }
+    return end > index ? end : nil
   }
 
-  /// Passes over the user info after two slashes. If they are encoded, all of the URL is.
+  /// Passes over the user info after slashes. If they are encoded, all of the URL is.
   private mutating func endOfUserInfo(from slashes: Int) -> Int {
     let start = endOfSlashes(from: slashes) ?? slashes
-    let isEncoded = start > slashes + 2
+    let isEncoded = bytes[start - 1] != UInt8(ascii: "/")
     text += bytes[slashes..<start]
     hasFragment = true
     var (index, end) = (start, start)
     while index < bytes.count, !isEnd(bytes[index]) {
-      let (byte, next) = isEncoded ? plain(at: index) : (bytes[index], index + 1)
-      if "/?#".utf8.contains(byte) { break }
+      let (byte, next) = plain(at: index)
+      if "/?#".utf8.contains(byte), isEncoded || next == index + 1 { break }
       if byte == UInt8(ascii: "@") { end = next }
       index = next
     }

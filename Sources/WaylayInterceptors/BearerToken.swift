@@ -26,14 +26,17 @@ public import WaylayCore
 /// | with another token | it has its own refresh, and waits for no other |
 /// | without a token | it has its own refresh, which no other request shares |
 /// | without a token, but with a field `Authorization` of the app | the app gets the 401 |
+/// | with the app's own credentials (Basic, Digest), which no token replaces | the app gets the 401 |
+/// | to another origin than the load's first, after a redirect | the app gets the 401 |
 ///
-/// So a request of one user never gets the token of another, if each user has another token and `refresh` returns one of
-/// the user whose token was refused: an app that has another user by then throws.
+/// So a request of one user is never sent again with the token of another, if each user has another token and `refresh`
+/// returns one of the user whose token was refused: an app that has another user by then throws. A later hop of a load,
+/// or an attempt of an outer interceptor, is another request: it gets the token of the user of that moment.
 ///
 /// A refresh that fails with anything but a failure of the network is not tried again for 30 s: until then, requests
 /// with its token fail with the same error; afterwards the token is sent, and may be refused, again. A token that was
 /// replaced is not sent again, even if `token` still returns it. If the refresh returns the refused token itself, as
-/// libraries with a cache of tokens do, the token is sent once more.
+/// libraries with a cache of tokens do, the token is sent once more. The last 4096 results are remembered.
 ///
 /// A refresh that takes longer than its limit fails, and is cancelled. Two refreshes of one token at once can revoke the
 /// session, so while one that ignores its cancellation still runs, requests with its token fail at once; its result
@@ -43,7 +46,8 @@ public import WaylayCore
 /// authorized by this interceptor. Work that the refresh starts and does not wait for may outlive it; start that in
 /// `InterceptorRegistry.withoutEnclosingLoad`. On Apple platforms, a request of a session is not recognized as nested:
 /// there, a refresh with a session needs a URL outside of `hosts`, because otherwise it would wait for itself, up to its
-/// limit. A direct load is recognized everywhere.
+/// limit, or without a token begin another one: while 64 of those are in flight, further requests without a token get
+/// their 401. A direct load is recognized everywhere.
 ///
 /// Over plain `http`, the token is sent to this machine alone, unless you allow it.
 ///
@@ -78,15 +82,18 @@ public struct BearerToken: OrderedInterceptor {
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    guard hosts.covers(request.url), allowsPlainHTTP || request.url.isConfidential,
+    guard hosts.covers(request.url), allowsPlainHTTP || request.url.isConfidential, !request.answersChallenge,
       SharedWork.current?.isRunning(of: ObjectIdentifier(tokens)) != true
     else { return try await next(request) }
     let (token, moment) = try await next.waiting { try await tokens.current() }
     let response = try await next(request.authorized(by: token))
     let isAuthorized = token != nil || request.fields[.authorization] == nil
-    guard response.status == .unauthorized, isAuthorized else { return response }
-    guard request.body.isReplayable else {
-      tokens.refuse(token)
+    // Another origin may not have got the token (rule 4).
+    guard response.status == .unauthorized, isAuthorized, request.url.hasOrigin(of: request.firstURL) else {
+      return response
+    }
+    guard request.body.isReplayable, token != nil || tokens.admitsAnonymous() else {
+      tokens.refuse(token, sentAt: moment)
       return response
     }
     // The refresh may need the connection.
@@ -102,6 +109,12 @@ public struct BearerToken: OrderedInterceptor {
 }
 
 extension InterceptedRequest {
+  /// Whether it has a credential of the app for a challenge.
+  fileprivate var answersChallenge: Bool {
+    guard let scheme = fields[.authorization]?.prefix(while: { $0 != " " }).lowercased() else { return false }
+    return ["basic", "digest"].contains(scheme)
+  }
+
   fileprivate func authorized(by token: String?) -> InterceptedRequest {
     guard let token else { return self }
     var request = self
@@ -116,6 +129,8 @@ private final class Tokens: Sendable {
   private struct Refresh {
     /// The refused token; `nil` for a request that had none.
     let refused: String?
+    /// The logical time at which it began.
+    let start: Int
     var waiters: [Promise<String>] = []
     /// The refresh itself, and its time limit.
     var tasks: [Task<Void, Never>] = []
@@ -127,7 +142,7 @@ private final class Tokens: Sendable {
   private struct Refusal {
     /// The refresh that runs.
     var refresh: SharedWork?
-    /// The logical time at which the last refresh ended.
+    /// The logical time at which the last refresh ended, or the token was refused without one.
     var moment = 0
     /// Its token.
     var replacement: String?
@@ -143,19 +158,28 @@ private final class Tokens: Sendable {
   }
 
   private struct State {
-    /// The number of completed refreshes: a logical clock that tells whether a refresh ended after a request was sent.
+    /// The number of notes: a logical clock that tells whether a refresh ended after a request was sent.
     var moment = 0
     var refusals: [String: Refusal] = [:]
-    /// The refused tokens, oldest first.
-    var order: [String] = []
+    /// The refused tokens by the logical times of the last notes.
+    var noted: [Int: String] = [:]
     var refreshes: [ObjectIdentifier: Refresh] = [:]
+    /// The number of refreshes in flight for requests without a token.
+    var anonymous = 0
+
+    /// The last replacement of a token; the token itself if there is none.
+    func newest(of token: String) -> String {
+      var token = token
+      while let next = refusals[token]?.replacement, next != token { token = next }
+      return token
+    }
 
     /// The next step for a request with a token.
     ///
     /// - Parameter sent: When the request was sent that was refused; `nil` before a request is sent.
-    func step(_ token: String, sentAt sent: Int?, now: Duration) -> Step {
-      var (token, sent) = (token, sent)
-      while let next = refusals[token]?.replacement, next != token { (token, sent) = (next, nil) }
+    func step(_ original: String, sentAt sent: Int?, now: Duration) -> Step {
+      let token = newest(of: original)
+      let sent = token == original ? sent : nil
       guard let refusal = refusals[token] else { return sent == nil ? .send(token) : .refresh(token) }
       if let work = refusal.refresh { return refreshes[ObjectIdentifier(work)]?.failure.map(Step.fail) ?? .wait(work) }
       let isNews = sent.map { refusal.moment <= $0 } ?? false
@@ -171,8 +195,8 @@ private final class Tokens: Sendable {
       case .send, .fail: break
       case .wait(let work): refreshes[ObjectIdentifier(work)]?.waiters.append(waiter)
       case .refresh(let token):
-        refreshes[ObjectIdentifier(new)] = Refresh(refused: token, waiters: [waiter])
-        if let token { change(token) { $0.refresh = new } }
+        refreshes[ObjectIdentifier(new)] = Refresh(refused: token, start: moment, waiters: [waiter])
+        if let token { refusals[token, default: Refusal()].refresh = new }
       }
       return step
     }
@@ -180,18 +204,25 @@ private final class Tokens: Sendable {
     /// Fails a refresh at its limit; `nil` if it has ended before.
     mutating func fail(_ work: SharedWork, _ error: any Error) -> Refresh? {
       guard let refresh = refreshes[ObjectIdentifier(work)] else { return nil }
-      refreshes[ObjectIdentifier(work)] = Refresh(refused: refresh.refused, failure: error)
+      refreshes[ObjectIdentifier(work)] = Refresh(refused: refresh.refused, start: refresh.start, failure: error)
       return refresh
     }
 
     /// Removes a refresh, and notes its result.
     mutating func end(_ work: SharedWork, _ result: Result<String, any Error>, pauseEnd: Duration) -> Refresh? {
       guard let refresh = refreshes.removeValue(forKey: ObjectIdentifier(work)) else { return nil }
-      moment += 1
-      // The app says that the token is valid, whatever was known of it.
-      if case .success(let token) = result { forget(token) }
-      guard let refused = refresh.refused else { return refresh }
-      var refusal = Refusal(moment: moment)
+      // The app says that the token is valid, whatever was known of it when the refresh began. Replacements form no
+      // cycle.
+      if case .success(let token) = result, let known = refusals[token], known.refresh == nil,
+        known.moment <= refresh.start || newest(of: token) == refresh.refused
+      {
+        refusals[token] = nil
+      }
+      guard let refused = refresh.refused else {
+        anonymous -= 1
+        return refresh
+      }
+      var refusal = Refusal()
       switch result {
       case .success(let token): refusal.replacement = token
       case .failure(let error):
@@ -199,34 +230,29 @@ private final class Tokens: Sendable {
         let error = refresh.failure ?? error
         refusal.failure = (error, error.isFinal ? pauseEnd : .zero)
       }
-      change(refused) { $0 = refusal }
+      note(refusal, of: refused)
       return refresh
     }
 
-    mutating func change(_ token: String, _ change: (inout Refusal) -> Void) {
-      if refusals[token] == nil { order.append(token) }
-      change(&refusals[token, default: Refusal()])
-      while order.count > Self.mostRefusals,
-        let oldest = order.firstIndex(where: { $0 != token && refusals[$0]?.refresh == nil })
-      {
-        refusals[order.remove(at: oldest)] = nil
-      }
+    /// Remembers a refusal, and forgets the oldest one, but not a refresh that runs.
+    mutating func note(_ refusal: Refusal, of token: String) {
+      moment += 1
+      refusals[token] = refusal
+      refusals[token]?.moment = moment
+      noted[moment] = token
+      let last = moment - Self.mostNotes
+      guard let oldest = noted.removeValue(forKey: last), let known = refusals[oldest] else { return }
+      if known.moment == last, known.refresh == nil { refusals[oldest] = nil }
     }
 
-    /// The number of refused tokens to remember, for a server with as many users at once.
-    private static let mostRefusals = 4096
-
-    /// Forgets a token's refusal, but not its refresh that runs.
-    mutating func forget(_ token: String) {
-      guard let refusal = refusals[token] else { return }
-      guard refusal.refresh == nil else { return refusals[token] = Refusal(refresh: refusal.refresh) }
-      refusals[token] = nil
-      order.removeAll { $0 == token }
-    }
+    /// The number of refusals to remember, for a server with as many users at once.
+    private static let mostNotes = 4096
   }
 
   /// How long a refresh that has failed for good is not tried again.
   private static let pause = Duration.seconds(30)
+  /// The number of refreshes in flight for requests without a token: one whose own requests have none begins others.
+  private static let mostAnonymous = 64
 
   private let state = Locked(State())
   private let limit: Duration
@@ -249,21 +275,27 @@ private final class Tokens: Sendable {
   }
 
   /// Notes that a token was refused, for the next request.
-  func refuse(_ token: String?) {
+  func refuse(_ token: String?, sentAt moment: Int) {
     guard let token else { return }
     let now = stopwatch.elapsed()
     state.withLock { state in
-      state.change(token) { refusal in
-        if refusal.replacement == token { refusal.replacement = nil }
-        if let failure = refusal.failure, failure.lasts <= now { refusal.failure = nil }
-      }
+      if case .refresh(let token?) = state.step(token, sentAt: moment, now: now) { state.note(Refusal(), of: token) }
+    }
+  }
+
+  /// Whether a refresh for a request without a token may begin, which then must.
+  func admitsAnonymous() -> Bool {
+    state.withLock { state in
+      guard state.anonymous < Self.mostAnonymous else { return false }
+      state.anonymous += 1
+      return true
     }
   }
 
   /// The token to send a refused request again with.
   func replacement(of token: String?, sentAt moment: Int) async throws -> String {
     if let token { return try await usable(token, sentAt: moment) }
-    // Without a token, the user is unknown: the refresh is not shared.
+    // Without a token, the user is unknown: the refresh is not shared, and ends with its request.
     return try await waiter { _ in .refresh(nil) }
   }
 
@@ -275,16 +307,19 @@ private final class Tokens: Sendable {
   /// Takes a step, and waits for the refresh in it.
   private func waiter(_ step: (State) -> Step) async throws -> String {
     let (waiter, new) = (Promise<String>(), SharedWork(of: ObjectIdentifier(self)))
-    let work: SharedWork
-    var refused: String?
+    var isAnonymous = false
     switch state.withLock({ $0.take(step($0), waiter, new) }) {
     case .send(let token): return token
     case .fail(let error): throw error
-    case .wait(let running): work = running
-    case .refresh(let token): (work, refused) = (new, token)
+    case .wait: break
+    case .refresh(let refused):
+      start(new, refused)
+      isAnonymous = refused == nil
     }
-    if work === new { start(work, refused) }
-    return try await waiter.valueUnlessCancelled()
+    return try await waiter.valueUnlessCancelled(onCancel: { [isAnonymous] in
+      guard isAnonymous else { return }
+      for task in state.withLock({ $0.refreshes[ObjectIdentifier(new)]?.tasks ?? [] }) { task.cancel() }
+    })
   }
 
   /// Runs a refresh in a separate task, because the request's task may be cancelled while other requests wait.
@@ -332,6 +367,10 @@ extension Error {
 }
 
 extension URL {
+  fileprivate func hasOrigin(of other: URL) -> Bool {
+    (scheme, host?.lowercased(), port) == (other.scheme, other.host?.lowercased(), other.port)
+  }
+
   /// Whether a connection to the URL is encrypted or stays on this machine.
   fileprivate var isConfidential: Bool {
     guard scheme?.lowercased() == "http" else { return true }

@@ -68,6 +68,7 @@ struct CredentialNamesTests {
       "code_verifier", "oauth_token", "oauth_verifier", "oauth_consumer_key", "token\u{301}",
       "ConnectionString", "db_connection_string", "card_number", "cardNumber", "AccountKey", "SharedAccessKey",
       "sas_token", "accesstoken", "apikey", "clientsecret", "authcode", "refreshtoken", "secretkey", "userpassword",
+      "X-EBAY-API-CERT-NAME", "appsecret_proof", "authuserkey", "wskey", "WSSE", "X-WSSE", "user_code", "device_code",
       "my_s\u{200D}secret\u{20DD}", "APIKey", "apiKey", "api_key", "X_API_KEY", "x-apikey", "myapikey",
       String(repeating: "a", count: 10_000) + "_token",
     ] {
@@ -106,7 +107,7 @@ struct CredentialNamesTests {
       "X-Hub-Signature-256", "Stripe-Signature", "X-Line-Signature", "X-Slack-Signature", "X-Signature-Ed25519",
       "X-Shopify-Hmac-Sha256", "X-NCP-APIGW-SIGNATURE-V2", "OK-ACCESS-SIGN", "X-BAPI-SIGN", "sign", "X-GitHub-OTP",
       "oauth_signature", "oauth_nonce", "otp", "mfaCode", "g-recaptcha-token", "oobCode", "ticket",
-      "SharedAccessSignature",
+      "SharedAccessSignature", "Jenkins-Crumb", ".crumb", "hdnts", "hdnea", "hdntl",
     ] { #expect(CredentialNames.kind(of: name) == .changing, "\(name)") }
   }
 
@@ -128,6 +129,8 @@ struct CredentialNamesTests {
       "X-Shard-Key", "X-Sharding-Key", "X-Cache-Key", "X-Partition-Key", "X-Sort-Key", "X-Idempotency-Key",
       "X-Surrogate-Key", "X-Ordering-Key", "X-Affinity-Key", "X-Correlation-Key", "X-Lookup-Key", "X-Dedupe-Key",
       "X-Clustering-Key", "X-Distribution-Key", "X-Composite-Key", "X-Event-Key", "jira_ticket", "ticketNumber", "sass",
+      "X-Line-Retry-Key", "Accept-Signature", "buyToken", "sellToken", "X-Message-Key", "X-Translation-Key",
+      "X-Object-Key", "X-Project-Key", "X-Group-Key", "breadcrumb", "newsKey",
     ] { #expect(!CredentialNames.isCredential(name), "\(name)") }
   }
 

@@ -42,6 +42,16 @@ struct RedactionTests {
       ShownURL("/a/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbDRudGVkIn0.cGw0bnRlZA/b", "/a/REDACTED/b"),
       ShownURL("/bot:xoxb-pl4nted-1A2b3C4d5E6f7G/b", "/bot:REDACTED/b"),
       ShownURL("/a/sk_live_pl4ntedA1b2C3d4E5f6", "/a/REDACTED"),
+      ShownURL("/a/sk_live_pl4ntedA1b2C3d4E5f6.git/b", "/a/REDACTED/b"),
+      ShownURL("/a/ghp_pl4ntedA1b2C3d4E5f6G7h8.json", "/a/REDACTED"),
+      ShownURL("/a/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbDRudGVkIn0.cGw0bnRlZA.png", "/a/REDACTED"),
+      ShownURL("/a/eyJhbGciOiJIUzI1NiJ9.e30.cGw0bnRlZHBsNG50ZWQ", "/a/REDACTED"),
+      ShownURL("/a/eyJhbGciOiJkaXIifQ..cGw0bnRlZA.cGw0bnRlZA.cGw0bnRlZA", "/a/REDACTED"),
+      ShownURL("/a/eyJhbGciOiJkaXIifQ.txt", "/a/eyJhbGciOiJkaXIifQ.txt"),
+      ShownURL("/p/https%3A//u%3Apl4nted%40b.test/c%40d", "/p/https%3A//b.test/c%40d"),
+      ShownURL("/p/https:/u:pl4nted@b.test/c@d", "/p/https:/b.test/c@d"),
+      ShownURL("https:///u:pl4nted@b.test/c", "https:///b.test/c"),
+      ShownURL("/a%23access_token=pl4nted%23x&b=pl4nted/C%23/c", "/a%23access_token=REDACTED&b=REDACTED/C%23/c"),
       ShownURL(
         "https://a.test/eyJ/hf_/ghp_/sk-learn/task-force/x@y", "https://a.test/eyJ/hf_/ghp_/sk-learn/task-force/x@y"),
     ])

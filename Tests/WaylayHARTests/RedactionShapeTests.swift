@@ -491,6 +491,33 @@ struct RedactionShapeTests {
     }
   }
 
+  @Test("reads the encoded names of items wherever a URL stands")
+  func encodedNames() {
+    for name in ["access%5Ftoken", "%61ccess_token", "api%5Fkey", "user%5Bpassword%5D", "api+key"] {
+      let twice = name.replacing("%", with: "%25").replacing("+", with: "%2B")
+      for url in [
+        "https://b.test/a?\(name)=pl4nted", "/a?b=c&\(name)=pl4nted#d", "https://b.test/a#\(name)=pl4nted",
+        "https://b.test/a;\(name)=pl4nted/b", "https://b.test/a%3B\(name)%3Dpl4nted/b", "/a?\(name)%3Dpl4nted&b",
+        "https://b.test/c/https%3A%2F%2Fd%3Apl4nted%40e%2Ff", "https://b.test/a?next=%2Fb%3Fc%3Dd%26\(twice)%3Dpl4nted",
+      ] {
+        // One place at a time: what one place shows to be a secret is not shown in another.
+        var entries = ["Referer", "Location", "X-Next"].map {
+          Plantings.entry(headers: [.init($0, $0 == "X-Next" ? "see \(url), \(url)" : url)])
+        }
+        entries.append(Plantings.entry(url: url))
+        entries.append(Plantings.entry())
+        entries[4].request.query = [.init(name, "pl4nted")]
+        for entry in entries.map({ Redaction.standard.redacted($0) }) {
+          #expect(!entry.request.curlCommand().contains("pl4nted"), "\(url)")
+          #expect(!String(decoding: HAR(entries: [entry]).data(), as: UTF8.self).contains("pl4nted"), "\(url)")
+        }
+        for text in ["curl '\(url)'", url, "<a href=\"\(url)\">"] {
+          #expect(!Redaction.standard.redacted(anyFormat: text).contains("pl4nted"), "\(text)")
+        }
+      }
+    }
+  }
+
   @Test("reads the words of a name in XML by their capitals, too")
   func capitals() {
     let text = "<r licenseKey='kvzrhqpw'><AesKey>kvzrhqpwxdym</AesKey><x:sshKey>mydxwpqhrzvk</x:sshKey></r>"

@@ -634,6 +634,225 @@ struct BearerTokenTests {
     #expect(try await link.load(.example, script).status == .ok)
     #expect(script.requests.all.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
   }
+
+  @Test("another origin, after a redirect, begins no refresh with its 401, whether it got the token or not")
+  func otherOrigin() async throws {
+    try await withOrigin { origin in
+      try await withOrigin { other in
+        let target = other.url("/api", host: "localhost").absoluteString
+        origin.reply(to: "/away") { _ in .text("", status: 302, fields: [("Location", target)]) }
+        other.reply(to: "/api") { _ in .text("", status: 401) }
+        let refreshes = Log<String>()
+        for scope in [InterceptorChain.Scope.http, .host("127.0.0.1", "localhost")] {
+          let registry = InterceptorRegistry()
+          registry.register(
+            InterceptorChain("all", for: scope) {
+              BearerToken(hosts: .http) {
+                "old"
+              } refresh: { refused in
+                refreshes.add(refused ?? "none")
+                return "new"
+              }
+            })
+          let head = try await registry.data(for: URLRequest(url: origin.url("/away"))).1
+          #expect(head.statusCode == 401)
+          registry.invalidate()
+        }
+        #expect(refreshes.all.isEmpty)
+        #expect(other.requests.map { $0["Authorization"] } == [[], ["Bearer old"]])
+      }
+    }
+  }
+
+  @Test("a credential for a challenge is sent in place of the token")
+  func challenge() async throws {
+    try await withOrigin { origin in
+      origin.reply(to: "/api") { request in
+        let isValid = request["Authorization"].first?.hasPrefix("Basic ") == true
+        return .text("", status: isValid ? 200 : 401, fields: [("WWW-Authenticate", "Basic realm=\"a\"")])
+      }
+      let registry = InterceptorRegistry {
+        BearerToken(hosts: .http, token: { "old" }, refresh: { _ in "new" })
+      }
+      var url = try #require(URLComponents(url: origin.url("/api"), resolvingAgainstBaseURL: false))
+      (url.user, url.password) = ("ada", "pl4nted")
+      let head = try await registry.data(for: URLRequest(url: try #require(url.url))).1
+      #expect(head.statusCode == 200)
+      let schemes = origin.requests.map { $0["Authorization"].first?.prefix(10) }
+      #expect(schemes == ["Bearer old", "Bearer new", "Basic YWRh"])
+      registry.invalidate()
+    }
+  }
+
+  @Test("refreshes in flight, however many, displace no result of another")
+  func manyInFlight() async throws {
+    let (gate, all, started) = (Waiting(), Event(), Locked(0))
+    let count = 4100
+    let link = BearerToken(hosts: .https) {
+      "\(User.current)-1"
+    } refresh: { _ in
+      if User.current == "ada" { return "ada-2" }
+      let number = started.withLock { number in
+        number += 1
+        return number
+      }
+      if number == count { all.happen() }
+      await gate.pass()
+      return "\(User.current)-2"
+    }
+    #expect(try await text(of: "ada", link) == "ada as Bearer ada-2")
+    gate.close()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...count {
+        group.addTask {
+          let text = try await self.text(of: "\(number)", link)
+          #expect(text == "\(number) as Bearer \(number)-2")
+        }
+      }
+      await all.wait()
+      let script = Script { request, _ in try await Self.perUser.next(request) }
+      #expect(try await text(of: "ada", link, script) == "ada as Bearer ada-2")
+      #expect(script.requests.all.count == 1)
+      gate.open()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("a refresh for a request without a token is cancelled with the request")
+  func anonymousCancelled() async throws {
+    let (begun, isCancelled) = (Event(), Event())
+    let link = BearerToken(hosts: .https, token: { nil }) { _ in
+      begun.happen()
+      try await withTaskCancellationHandler {
+        try await Promise<Void>().valueUnlessCancelled()
+      } onCancel: {
+        isCancelled.happen()
+      }
+      throw Refused()
+    }
+    let load = Task { try await link.load(.example, Script(.unauthorized)) }
+    await begun.wait()
+    load.cancel()
+    #expect(await failure { try await load.value } is CancellationError)
+    await isCancelled.wait()
+  }
+
+  @Test("refreshes without a token that begin each other are few")
+  func anonymousRecursion() async throws {
+    let refreshes = Locked(0)
+    let made = Locked<BearerToken?>(nil)
+    let script = Script(.unauthorized)
+    let link = BearerToken(hosts: .https, token: { nil }) { _ in
+      let number = refreshes.withLock { number in
+        number += 1
+        return number
+      }
+      guard number < 1000, let link = made.withLock(\.self) else { throw Refused() }
+      // In a task of its own, so that its request is not recognized as nested.
+      return try await Task.detached { "after \(try await link.load(.example, script).status.code)" }.value
+    }
+    made.withLock { $0 = link }
+    for round in 1...2 {
+      #expect(try await link.load(.example, script).status == .unauthorized)
+      #expect(refreshes.withLock { $0 } == round * 64)
+    }
+    made.withLock { $0 = nil }
+  }
+
+  @Test("a refresh that ends late says nothing against a token that has been refused since it began")
+  func lateSuccess() async throws {
+    let (stored, gate, refreshes) = (Locked("a"), Waiting(), Log<String>())
+    let link = BearerToken(hosts: .https, clock: MockClock()) {
+      stored.withLock { $0 }
+    } refresh: { refused in
+      refreshes.add(refused ?? "none")
+      if refused == "b" { throw Refused() }
+      await gate.pass()
+      return "b"
+    }
+    let script = Script(.unauthorized)
+    gate.close()
+    let late = Task { try await link.load(.example, script).status }
+    await gate.arrival()
+    stored.withLock { $0 = "b" }
+    #expect(await failure { try await link.load(.example, script) } is Refused)
+    gate.open()
+    #expect(try await late.value == .unauthorized)
+    #expect(await failure { try await link.load(.example, script) } is Refused)
+    #expect(refreshes.all == ["a", "b"] && script.requests.all.count == 3)
+  }
+
+  @Test("two refreshes that each return the other's token leave the token of the later one")
+  func replacementsInCycle() async throws {
+    let (stored, gate) = (Locked("a"), Waiting())
+    let link = BearerToken(hosts: .https) {
+      stored.withLock { $0 }
+    } refresh: { refused in
+      if refused == "b" { return "a" }
+      await gate.pass()
+      return "b"
+    }
+    let script = Script(.unauthorized)
+    gate.close()
+    let late = Task { try await link.load(.example, script).status }
+    await gate.arrival()
+    stored.withLock { $0 = "b" }
+    let other = Task { try await link.load(.example, script).status }
+    // Its replacement is the token whose refresh is in flight.
+    #expect(try await other.value == .unauthorized)
+    gate.open()
+    #expect(try await late.value == .unauthorized)
+    stored.withLock { $0 = "a" }
+    #expect(try await link.load(.example, script).status == .unauthorized)
+    let sent = script.requests.all.map { $0.fields[.authorization] }
+    #expect(sent == ["Bearer a", "Bearer b", "Bearer a", "Bearer b", "Bearer b", "Bearer a"])
+  }
+
+  @Test("the late 401 of a body that can be read once says nothing against a token that a refresh has returned since")
+  func lateOneShot() async throws {
+    let (gate, refreshes) = (Waiting(), Log<String>())
+    let link = BearerToken(hosts: .https) {
+      "cached"
+    } refresh: { refused in
+      refreshes.add(refused ?? "none")
+      return "cached"
+    }
+    let script = Script { request, number in
+      if number == 1 { await gate.pass() }
+      return InterceptedResponse(to: request, status: number <= 2 ? .unauthorized : .ok)
+    }
+    gate.close()
+    let late = Task {
+      var request = InterceptedRequest.example
+      request.body = .stream(AsyncStream<Data> { $0.finish() })
+      return try await link.load(request, script).status
+    }
+    await gate.arrival()
+    #expect(try await link.load(.example, script).status == .ok)
+    gate.open()
+    #expect(try await late.value == .unauthorized)
+    #expect(try await link.load(.example, script).status == .ok)
+    #expect(refreshes.all == ["cached"] && script.requests.all.count == 4)
+  }
+
+  @Test("work that other work begins retains none that has ended")
+  func endedWork() async throws {
+    weak var first: SharedWork?
+    weak var second: SharedWork?
+    var outer: SharedWork? = SharedWork()
+    first = outer
+    var middle = await outer?.run { SharedWork() }
+    (second, outer) = (middle, nil)
+    // The first one has ended, and the second one runs.
+    let inner = await middle?.run { SharedWork() }
+    #expect(first == nil)
+    let last = SharedWork.$current.withValue(middle) { SharedWork() }
+    middle = nil
+    #expect(second != nil)
+    _ = await inner?.run { SharedWork() }
+    #expect(second == nil)
+    withExtendedLifetime((inner, last)) {}
+  }
 }
 
 /// A gate that tasks wait at.

@@ -12,7 +12,7 @@ protocol BodySink: Sendable {
 ///
 /// A separate task pulls the chunks at the pace of the fastest reader, with a little read-ahead. The newest chunks stay
 /// in memory; a slow reader reads from the sink, so that memory is bounded however far readers are apart. If the sink
-/// fails, the slowest reader sets the pace. When the last reader is released, the transfer is cancelled.
+/// fails, the slowest reader sets the pace. When the last reader is released, the transfer is cancelled, unless a small rest comes within a second.
 final class SharedBody: Sendable {
   /// How a transfer ended.
   enum End: Sendable {
@@ -54,6 +54,7 @@ final class SharedBody: Sendable {
   /// The length that the body must have.
   private let required: Int64?
   private let sink: any BodySink
+  private let clock: TimerClock
   private let state: Locked<State>
 
   /// - Parameters:
@@ -62,10 +63,11 @@ final class SharedBody: Sendable {
   ///   - stored: The number of bytes that the sink already has.
   ///   - required: The length of the whole body, if another source than the body states it: a shorter or longer
   ///     transfer then fails.
-  init(_ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0, required: Int64? = nil) {
-    self.original = original
-    self.sink = sink
-    self.required = required
+  init(
+    _ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0, required: Int64? = nil,
+    on clock: TimerClock = .system
+  ) {
+    (self.original, self.sink, self.required, self.clock) = (original, sink, required, clock)
     // Servers and interceptors may claim any length: ignore impossible ones.
     length =
       required
@@ -237,6 +239,7 @@ final class SharedBody: Sendable {
         return (nil, state.wantsMore(length) ? state.demanding.takeAll() : [])
       }
       if let length, length - state.received <= Self.rest, state.sinkFailure == nil {
+        clock.after(seconds: 1) { [weak self] in self?.abandon() }
         return (nil, state.demanding.takeAll())
       }
       state.isAbandoned = true
@@ -244,6 +247,16 @@ final class SharedBody: Sendable {
     }
     pump?.cancel()
     waiters.wake()
+  }
+
+  /// Cancels a transfer whose rest has not come within a second after the last reader left.
+  private func abandon() {
+    let pump = state.withLock { state -> Task<Void, Never>? in
+      guard state.positions.isEmpty, state.end == nil else { return nil }
+      state.isAbandoned = true
+      return state.pump
+    }
+    pump?.cancel()
   }
 }
 

@@ -161,7 +161,7 @@ extension ArchiveLoad {
       return (response, refuse(error))
     }
     let sink = sink(writer, record, placement)
-    let shared = SharedBody(response.body, into: sink)
+    let shared = SharedBody(response.body, into: sink, on: configuration.clock)
     guard let body = shared.body() else { return (response, nil) }
     share(shared, record, flight)
     finish(shared, sink, placement, flight) { bytes, isComplete in
@@ -274,7 +274,9 @@ extension ArchiveLoad {
     // The app gets a whole response, so its body must have the whole length, even if the message lacks a length or
     // states another one.
     let sink = StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }
-    let shared = SharedBody(response.body, into: sink, after: offset, required: isWhole ? record.completeLength : nil)
+    let shared = SharedBody(
+      response.body, into: sink, after: offset, required: isWhole ? record.completeLength : nil,
+      on: configuration.clock)
     var whole = record
     if isWhole { whole.becomeWhole() }
     guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }

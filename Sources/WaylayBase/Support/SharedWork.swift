@@ -6,12 +6,22 @@ package final class SharedWork: Sendable {
   /// The innermost work that the current code is a part of.
   @TaskLocal package static var current: SharedWork?
 
-  private let outer = SharedWork.current
+  private let outer: Locked<SharedWork?>
   private let owner: ObjectIdentifier?
   private let running = Locked(true)
 
   /// - Parameter owner: The object whose work it is.
-  package init(of owner: ObjectIdentifier? = nil) { self.owner = owner }
+  package init(of owner: ObjectIdentifier? = nil) {
+    self.owner = owner
+    outer = Locked(SharedWork.current?.innermostRunning)
+  }
+
+  /// This work or, after its end, the innermost one around it that runs. Those that have ended are no longer retained.
+  private var innermostRunning: SharedWork? {
+    let running = outer.withLock(\.self)?.innermostRunning
+    outer.withLock { $0 = running }
+    return isRunning ? self : running
+  }
 
   package var isRunning: Bool { running.withLock { $0 } }
 
@@ -23,6 +33,6 @@ package final class SharedWork: Sendable {
 
   /// Whether this work, or work around it, is the owner's and still runs.
   package func isRunning(of owner: ObjectIdentifier) -> Bool {
-    self.owner == owner && isRunning || outer?.isRunning(of: owner) ?? false
+    self.owner == owner && isRunning || outer.withLock(\.self)?.isRunning(of: owner) ?? false
   }
 }

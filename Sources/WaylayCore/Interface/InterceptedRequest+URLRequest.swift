@@ -33,7 +33,7 @@ extension InterceptedRequest {
   /// from inside this load; ``Options/mainDocumentURL`` is the app's own value.
   public var urlRequest: URLRequest {
     get {
-      guard let lineage = lineage?.counting else { return untagged }
+      guard let lineage = lineage?.counting ?? lineage?.within(SharedWork.current).counting else { return untagged }
       var tagged = untagged
       RequestTag.tag(&tagged, with: lineage)
       return tagged

@@ -144,7 +144,8 @@ extension Lineage {
   private func isSent(by member: ChainIndex.Member) -> Bool {
     switch sender {
     case .app: return false
-    case .participant(let sender) where counts && sender.isSame(as: member): return true
+    // Its load may have ended, though the request goes on to another hop.
+    case .participant(let sender) where sender.isSame(as: member): return true
     default: return outer?.isSent(by: member) ?? false
     }
   }
@@ -192,16 +193,6 @@ extension Lineage {
 
   /// The name of the running interceptor, if any.
   static var currentReader: String? { current?.load?.activeInterceptor }
-
-  /// Runs code of the load, also of its shared work, which a session's task does not inherit.
-  func run<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
-    guard let work, work !== SharedWork.current else {
-      return try await Self.$current.withValue(self, operation: operation)
-    }
-    return try await SharedWork.$current.withValue(work) {
-      try await Self.$current.withValue(self, operation: operation)
-    }
-  }
 
   /// Runs code that may make requests as `sender`.
   static func sending<Value>(as sender: Sender, _ operation: () async throws -> Value) async rethrows -> Value {

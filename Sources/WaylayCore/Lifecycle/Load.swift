@@ -23,6 +23,8 @@ final class Load: Sendable {
     /// Whether the timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
+    /// Whether interceptors run.
+    var isRunning = false
     /// Converts the load's own timeout to an error that lists the attempts.
     var timeoutError: (@Sendable (WaylayError) -> any Error)?
   }
@@ -116,7 +118,9 @@ extension Load {
     guard let selection = ownership.selection, !selection.inline.isEmpty else { return nil }
     let lineage = try enterLineage()
     let request = try enter(selection, first, first.urlRequest, nil, lineage)
-    guard let response = try selection.inline.respond(to: request, of: self) else { return nil }
+    guard let response = try selection.inline.respond(to: request, of: self, in: lineage, selection.members) else {
+      return nil
+    }
     guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else {
       return (response, false)
     }
@@ -147,8 +151,14 @@ extension Load {
       } else {
         let hasLeftScope = (hop.number > 0 || ownership.origin != nil) && hasLeftScope(hop, selection?.chain)
         let entered = try enter(selection, hop, request, challenge, lineage, hasLeftScope: hasLeftScope)
-        response = try await lineage.run { [selection] in
-          try await Turn.run(entered, through: selection, hasLeftScope: hasLeftScope, of: self)
+        response = try await Lineage.$current.withValue(lineage) { [selection] in
+          // The task of a session does not inherit it.
+          if let work = lineage.work, work !== SharedWork.current {
+            return try await SharedWork.$current.withValue(work) {
+              try await Turn.run(entered, in: lineage, through: selection, hasLeftScope: hasLeftScope, of: self)
+            }
+          }
+          return try await Turn.run(entered, in: lineage, through: selection, hasLeftScope: hasLeftScope, of: self)
         }
       }
       // The storage's cookies are added anew for each hop.
@@ -269,12 +279,12 @@ extension Load {
   ///
   /// - Parameter makeError: The failure, evaluated by the first call only: dropping a fully read body also calls this.
   func end(_ response: InterceptedResponse? = nil, error makeError: @autoclosure () -> (any Error)? = nil) {
-    let (isFirst, isWatched) = state.withLock { state in
+    let (isFirst, isWatched, isRunning) = state.withLock { state in
       state.onFailure = nil
-      return (!exchange(&state.hasEnded, with: true), state.isWatched)
+      return (!exchange(&state.hasEnded, with: true), state.isWatched, state.isRunning)
     }
     // From here on, code that the load has started no longer counts as inside of it.
-    scope.withLock { $0 = nil }
+    if !isRunning { scope.withLock { $0 = nil } }
     guard isFirst else { return }
     let error = makeError()
     report(error == nil ? .finished : .failed, response: response, error: error)

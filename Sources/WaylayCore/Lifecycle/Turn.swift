@@ -3,7 +3,7 @@ import Foundation
 /// One call of one interceptor, with the state of its `next`.
 ///
 /// Unchecked: the mutable state is guarded by the load's lock, which saves a lock per interceptor; ``screened``,
-/// ``lineage``, ``hasOwnLineage`` and ``task`` are set before the interceptor runs.
+/// ``lineage`` and ``hasOwnLineage`` are set before the interceptor runs, and so is ``task``.
 final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let selection: ChainIndex.Selection
@@ -36,20 +36,32 @@ final class Turn: @unchecked Sendable {
 
   /// Runs `request` through the interceptors of a selection, nested, with the transport innermost.
   ///
-  /// - Parameter hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
+  /// - Parameters:
+  ///   - lineage: The lineage of the current code.
+  ///   - hasLeftScope: Whether credentials that interceptors add are removed: ``Load/hasLeftScope(_:_:)``.
   static func run(
-    _ request: InterceptedRequest, through selection: ChainIndex.Selection?, hasLeftScope: Bool, of load: Load
+    _ request: InterceptedRequest, in lineage: Lineage, through selection: ChainIndex.Selection?, hasLeftScope: Bool,
+    of load: Load
   ) async throws -> InterceptedResponse {
     let first = selection.flatMap { $0.interceptors.isEmpty ? nil : Turn(load, $0, at: 0) }
-    load.state.withLock { begin(first, from: nil, in: &$0) }
+    load.state.withLock { state in
+      state.isRunning = true
+      begin(first, from: nil, in: &state)
+    }
+    // A load that ended before counts as long as its interceptors run.
+    func end(_ state: inout Load.State) -> Bool {
+      state.isRunning = false
+      if state.hasEnded { load.scope.withLock { $0 = nil } }
+      return Self.end(first, in: &state)
+    }
     let response: InterceptedResponse
     do {
-      response = try await respond(as: first, to: request, hasLeftScope: hasLeftScope, of: load)
+      response = try await respond(as: first, to: request, in: lineage, hasLeftScope: hasLeftScope, of: load)
     } catch {
-      load.state.withLock { _ = end(first, in: &$0) }
+      load.state.withLock { _ = end(&$0) }
       throw error
     }
-    if load.state.withLock({ end(first, in: &$0) }) { try response.body.claim?.check() }
+    if load.state.withLock({ end(&$0) }) { try response.body.claim?.check() }
     return response
   }
 
@@ -78,13 +90,15 @@ final class Turn: @unchecked Sendable {
     do {
       let request = try prepare(request, call: begun.call)
       if begun.call > 1, begun.isAlone { await giveBack() }
-      // A task that is not a child of the interceptor's has none.
-      if let lineage, hasOwnLineage || Lineage.current == nil {
-        response = try await Lineage.$current.withValue(lineage) {
-          try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
-        }
+      let current = Lineage.current
+      // A task that is not a child of the interceptor's has none, or that of another load.
+      let lineage = hasOwnLineage || current?.number != lineage?.number ? lineage : current
+      if lineage === current {
+        response = try await Self.respond(as: next, to: request, in: lineage, hasLeftScope: screened != nil, of: load)
       } else {
-        response = try await Self.respond(as: next, to: request, hasLeftScope: screened != nil, of: load)
+        response = try await Lineage.$current.withValue(lineage) {
+          try await Self.respond(as: next, to: request, in: lineage, hasLeftScope: screened != nil, of: load)
+        }
       }
     } catch {
       end(next)
@@ -103,6 +117,7 @@ final class Turn: @unchecked Sendable {
 
   /// Discards the unread responses of earlier calls, if the interceptor calls `next` in its own task.
   private func giveBack() async {
+    let task = load.state.withLock { _ in self.task }
     guard withUnsafeCurrentTask(body: { $0 == task }) else { return }
     let (unread, overlapped) = load.state.withLock { _ in
       (self.unread.take(), exchange(&self.overlapped, with: []))
@@ -124,7 +139,10 @@ final class Turn: @unchecked Sendable {
     }
     if let deadline = request.options.deadline { load.end(by: deadline) }
     if request.parts.defect == .withoutURL { throw load.withoutURL(from: interceptor) }
-    if let lineage, hasOwnLineage || request.lineage == nil { request.lineage = lineage.within(SharedWork.current) }
+    // The request may be one of another load.
+    if let lineage, hasOwnLineage || request.lineage?.number != lineage.number {
+      request.lineage = lineage.within(SharedWork.current)
+    }
     if let screened { load.withhold(from: &request, before: screened, by: interceptor.name) }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
@@ -160,22 +178,25 @@ final class Turn: @unchecked Sendable {
     }
     turn.hasReturned = true
     if state.innermost === turn { state.innermost = turn.outer }
-    (turn.outer, turn.unread, turn.overlapped) = (nil, nil, [])
+    // A task retains its result, in which a body may retain `next`.
+    (turn.outer, turn.unread, turn.overlapped, turn.task) = (nil, nil, [], nil)
     return turn.calls > 1
   }
 
   @inline(__always)
   private static func respond(
-    as turn: Turn?, to request: InterceptedRequest, hasLeftScope: Bool, of load: Load
+    as turn: Turn?, to request: InterceptedRequest, in lineage: Lineage?, hasLeftScope: Bool, of load: Load
   ) async throws -> InterceptedResponse {
-    guard let turn else { return try await load.send(request) }
-    return try await turn.response(to: request, hasLeftScope: hasLeftScope)
+    guard let turn else { return try await load.send(request, in: lineage) }
+    return try await turn.response(to: request, in: lineage, hasLeftScope: hasLeftScope)
   }
 
-  private func response(to request: InterceptedRequest, hasLeftScope: Bool) async throws -> InterceptedResponse {
+  private func response(
+    to request: InterceptedRequest, in lineage: Lineage?, hasLeftScope: Bool
+  ) async throws -> InterceptedResponse {
     if hasLeftScope { screened = request }
     task = withUnsafeCurrentTask { $0 }
-    lineage = Lineage.current
+    self.lineage = lineage
     let interceptor = interceptor
     do {
       let response: InterceptedResponse
@@ -301,7 +322,7 @@ extension InterceptorChain {
 
 extension Load {
   /// Passes the request to the transport, at the end of every chain.
-  func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+  func send(_ request: InterceptedRequest, in lineage: Lineage?) async throws -> InterceptedResponse {
     var request = request
     let url = request.url
     // User and password in a URL only answer a challenge.
@@ -315,7 +336,7 @@ extension Load {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
     request.address(
-      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
+      to: TransportObserver(load: self, lineage: lineage, watchesTimeout: request.options.timeout == ownTimeout)
     )
     let transport = try installation.transport(for: request.url, transports)
     if installation.givenTransport != nil, registry.security.demands(for: request.url) != nil {
@@ -427,11 +448,18 @@ struct InlineInterceptors: Sendable {
   var isEmpty: Bool { interceptors.isEmpty }
 
   /// The first response; `nil` if an interceptor must run asynchronously, or does not support inline responses.
-  func respond(to request: InterceptedRequest, of load: Load) throws -> InterceptedResponse? {
+  ///
+  /// - Parameters:
+  ///   - lineage: The lineage of the load.
+  ///   - members: The identities of the interceptors.
+  func respond(
+    to request: InterceptedRequest, of load: Load, in lineage: Lineage, _ members: [ChainIndex.Member]
+  ) throws -> InterceptedResponse? {
     var request = request
-    for interceptor in interceptors {
+    for (interceptor, member) in zip(interceptors, members) {
       do {
-        switch try interceptor.respondInline(request) {
+        let own = interceptor.takesPartInNestedRequests ? lineage.sent(by: .participant(member)) : lineage
+        switch try Lineage.$current.withValue(own, operation: { try interceptor.respondInline(request) }) {
         case .response(let response):
           try load.check(response, to: request, of: interceptor)
           return response

@@ -276,14 +276,18 @@ extension Installation {
       self.request = request
       // Keep entries that no longer count, because a sequence of ended loads may be a loop.
       let current = current?.within(SharedWork.current)
-      let isTagDeeper = tagged.map { (current?.counting?.depth ?? 0) < $0.depth } ?? false
-      outer = isTagDeeper && current?.isOfApp != true ? tagged : current
-      let nesting = outer.flatMap(installation.registry.nesting(from:))
-      self.nesting = nesting
+      // The deeper one decides, but if it is not nested in this registry, the other one may be.
+      let isOfApp = current?.isOfApp == true
+      let isTagDeeper = tagged.map { !isOfApp && (current?.counting?.depth ?? 0) < $0.depth } ?? false
+      let (first, second) = isTagDeeper ? (tagged, current) : (current, isOfApp ? nil : tagged)
+      let nesting = first.flatMap(installation.registry.nesting(from:))
+      let other = nesting == nil ? second.flatMap(installation.registry.nesting(from:)) : nil
+      outer = other == nil ? first : second
+      self.nesting = nesting ?? other
       let target = request.url.map(InterceptorChain.Scope.Target.init)
       isWebSocket = target?.isWebSocket ?? false
-      selection = if let target { snapshot.index.select(request, target, nesting) } else { nil }
-      isAccepted = nesting != nil || selection != nil
+      selection = if let target { snapshot.index.select(request, target, self.nesting) } else { nil }
+      isAccepted = self.nesting != nil || selection != nil
     }
 
     /// The selection for a later hop.

@@ -49,7 +49,9 @@ extension Redactor {
       }
       field.value = lines.joined(separator: "\n")
     default:
-      field.value = redacted(field.value, named: field.name, isWhole: isHeader)
+      // Some programs leave the names of items and of a form's fields encoded.
+      let plain = isHeader ? Array(field.name.utf8) : Escapes.form.removed(from: Array(field.name.utf8)[...])
+      field.value = redacted(field.value, named: String(decoding: plain, as: UTF8.self), isWhole: isHeader)
     }
     return field
   }

@@ -5,7 +5,8 @@ extension Redactor {
   mutating func readText(_ draft: inout Draft, from start: Int = 0, isLines: Bool = false) {
     let source = draft.source
     if start == 0, looksLikeMarkup(source) { return readMarkup(&draft, isHTML: false) }
-    var index = start
+    // The end of the last part read, and of the last word with escapes.
+    var (index, done, escaped) = (start, start, start)
     while index < source.count {
       var end: Int?
       let isFirst = index == start
@@ -21,8 +22,17 @@ extension Redactor {
       case UInt8(ascii: ":"): end = readUser(&draft, at: index)
       case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"), UInt8(ascii: ";"):
         end = readItem(&draft, at: index + 1, isInQuery: source[index] != UInt8(ascii: ";"))
+      case UInt8(ascii: "%") where index >= escaped:
+        guard Escapes.percent.removed(from: source[index...].prefix(3)).count == 1 else { break }
+        let first = (source[done..<index].lastIndex(where: \.endsWord) ?? done - 1) + 1
+        escaped = draft.find(from: index, where: \.endsWord)
+        if let changed = changed(Array(source[first..<escaped]), escapes: .percent) {
+          draft.replace(first..<escaped, by: changed)
+          end = escaped
+        }
       default: break
       }
+      if let end, end > index { done = end }
       index = max(end ?? 0, index + 1)
     }
   }
@@ -136,15 +146,18 @@ extension [UInt8] {
       switch self[index] {
       case UInt8(ascii: "?"), UInt8(ascii: "#"): return false
       case UInt8(ascii: "/"):
-        if index == 0 || Self.endsWord(self[index - 1]) || self[..<index].suffix(2).elementsEqual(":/".utf8) {
+        if index == 0 || self[index - 1].endsWord || self[..<index].suffix(2).elementsEqual(":/".utf8) {
           return true
         }
-      case let byte where Self.endsWord(byte): return false
+      case let byte where byte.endsWord: return false
       default: break
       }
     }
     return false
   }
+}
 
-  private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"'<>\\".utf8.contains(byte) }
+extension UInt8 {
+  /// Whether the byte ends a word of a text, which may be a URL.
+  fileprivate var endsWord: Bool { self <= 0x20 || "\"'<>\\".utf8.contains(self) }
 }

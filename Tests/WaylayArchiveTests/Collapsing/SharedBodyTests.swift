@@ -136,6 +136,27 @@ struct SharedBodyTests {
     #expect(shared.reader() == nil)
   }
 
+  @Test("a small rest that does not come within a second of the last reader's end ends the transfer")
+  func stalled() async throws {
+    let (clock, stalled) = (ManualClock(), Event())
+    let (ended, continuation) = AsyncStream.makeStream(of: SharedBody.End.self)
+    let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+    source.onTermination = { _ in stalled.happen() }
+    source.yield(Data(repeating: 1, count: 100))
+    let shared = SharedBody(.stream(chunks, length: 200), into: Sink(), on: clock.clock)
+    do {
+      let reader = try #require(shared.reader())
+      shared.start { continuation.yield($0) }
+      #expect(try await reader.next() != nil)
+    }
+    await clock.awaited(within: 1)
+    clock.advance(by: 1)
+    await stalled.wait()
+    var iterator = ended.makeAsyncIterator()
+    guard case .partial = await iterator.next() else { return #expect(Bool(false), "not partial") }
+    #expect(shared.reader() == nil)
+  }
+
   @Test("a reader of a range gets that, and goes no further")
   func range() async throws {
     let sink = Sink()

@@ -445,6 +445,142 @@ struct NestedRequestTests {
     #expect(bench.log.all == ["default /api", "login /"])
   }
 
+  @Test("after the cancellation of their load are nested, while interceptors of it run")
+  func afterCancellation() async throws {
+    let (hasBegun, isCancelled) = (Event(), Event())
+    let bench = Bench { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        let memo = Task {
+          hasBegun.happen()
+          await isCancelled.wait()
+          return try await bench.text("/token")
+        }
+        return InterceptedResponse(to: request, body: .text(try await memo.value))
+      }
+    }
+    let load = Task { try await bench.text("/api") }
+    await hasBegun.wait()
+    load.cancel()
+    let ended = await load.result
+    #expect(throws: (any Error).self) { _ = try ended.get() }
+    isCancelled.happen()
+    while !bench.log.all.contains("inside /token") { await Task.yield() }
+    #expect(bench.log.all == ["outside /api", "inside /api", "inside /token"])
+  }
+
+  @Test("beneath an interceptor that calls next in a task of an earlier load are nested in the later one")
+  func worker() async throws {
+    let (jobs, queue) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
+    let worker = Locked<Task<Void, Never>?>(nil)
+    let bench = Bench { bench in
+      bench.watch("outside")
+      Link { request, next in
+        worker.withLock { worker in
+          if worker == nil { worker = Task { for await job in jobs { await job() } } }
+        }
+        let response = Promise<InterceptedResponse>()
+        queue.yield {
+          do { response.settle(.success(try await next(request))) } catch { response.settle(.failure(error)) }
+        }
+        return try await response.value()
+      }
+      Link { [weak bench] request, next in
+        if request.url.path != "/audit", let bench { _ = try await bench.text("/audit") }
+        return try await next(request)
+      }
+    }
+    for path in ["/1", "/2"] { #expect(try await bench.text(path) == "network") }
+    #expect(bench.log.all == ["outside /1", "outside /2"])
+    queue.finish()
+    worker.withLock(\.self)?.cancel()
+  }
+
+  @Test("that derive from a load are nested in it, though another registry's load makes them", arguments: Way.allCases)
+  func derivedElsewhere(way: Way) async throws {
+    let kept = Locked<(request: URLRequest, bench: Bench)?>(nil)
+    let other = Bench { _ in
+      Link { request, next in
+        if let (derived, bench) = kept.withLock({ $0 }) {
+          kept.withLock { $0 = nil }
+          _ = try await way.text(derived, bench.registry, bench.session)
+        }
+        return try await next(request)
+      }
+    }
+    let bench = Bench { bench in
+      bench.watch("outside")
+      bench.watch("inside", takesPart: true)
+      Link { [weak bench] request, next in
+        guard request.url.path == "/api", let bench else { return try await next(request) }
+        var derived = request.urlRequest
+        derived.url = Bench.request("/derived").url
+        kept.withLock { [derived] in $0 = (derived, bench) }
+        _ = try await Task.detached { try await other.text("/other") }.value
+        return try await next(request)
+      }
+    }
+    #expect(try await bench.text("/api") == "network")
+    #expect(bench.log.all == ["outside /api", "inside /api", "inside /derived"])
+  }
+
+  @Test("that derive from a request of an ended load, which an interceptor passes on, are nested in the load that runs")
+  func ofKeptRequest() async throws {
+    let kept = Locked<InterceptedRequest?>(nil)
+    let bench = Bench { bench in
+      bench.watch("outside")
+      Link { request, next in
+        var template = kept.withLock { kept in
+          if kept == nil { kept = request }
+          return kept ?? request
+        }
+        template.url = request.url
+        return try await next(template)
+      }
+      Link { [weak bench] request, next in
+        guard request.url.path == "/2", let bench else { return try await next(request) }
+        var derived = request.urlRequest
+        derived.url = Bench.request("/derived").url
+        _ = try await Task.detached { [derived] in try await bench.registry.data(for: derived) }.value
+        return try await next(request)
+      }
+    }
+    for path in ["/1", "/2"] { #expect(try await bench.text(path) == "network") }
+    #expect(bench.log.all == ["outside /1", "outside /2"])
+  }
+
+  @Test("while the body of an inline response is read are nested, and do not come back", arguments: [true, false])
+  func ofInlineBodies(takesPart: Bool) async throws {
+    struct Inline: InlineResponding {
+      let takesPartInNestedRequests: Bool
+      let log: Log<String>
+      let text: @Sendable () async throws -> String
+
+      func respondInline(_ request: InterceptedRequest) throws -> InlineResponse {
+        log.add("inline \(request.url.path)")
+        let text = text
+        let chunks = AsyncThrowingStream<Data, any Error>(unfolding: { [done = Locked(false)] in
+          if done.withLock({ done in
+            defer { done = true }; return done
+          }) {
+            return nil
+          }
+          return Data(try await text().utf8)
+        })
+        return .response(InterceptedResponse(to: request, body: .stream(chunks)))
+      }
+    }
+    let bench = Bench { bench in
+      Inline(takesPartInNestedRequests: takesPart, log: bench.log) { [weak bench] in
+        try await bench?.text("/nested", .session) ?? ""
+      }
+    }
+    #expect(try await bench.text("/api", .session) == "network")
+    #expect(bench.log.all.allSatisfy { $0 == "inline /api" })
+  }
+
   @Test("that a transport makes go to the bare transport", arguments: Way.allCases)
   func ofTransport(way: Way) async throws {
     let box = Locked<Bench?>(nil)

@@ -324,4 +324,36 @@ struct OpenResponseTests {
       }
     }
   }
+
+  @Test("a response that is dropped unread is released, though a child task got it and its body retains next")
+  func released() async throws {
+    final class Held: Sendable {
+      let released: Event
+      init(_ released: Event) { self.released = released }
+      deinit { released.happen() }
+    }
+    let released = Event()
+    let registry = InterceptorRegistry(
+      transport: OneConnection { _, free in .stream(Body(["network"], free)) }
+    ) {
+      Link { request, next in
+        try await withThrowingTaskGroup(of: InterceptedResponse.self) { group in
+          group.addTask { try await next(request) }
+          return try #require(await group.next())
+        }
+      }
+      Link { request, next in
+        let (held, chunks) = (Held(released), AsyncStream<Data> { _ in })
+        return InterceptedResponse(
+          to: request,
+          body: .stream(replaying: {
+            _ = (held, next)
+            return chunks
+          }))
+      }
+    }
+    do { _ = try await registry.load(URLRequest(url: .example)) }
+    await released.wait()
+    registry.invalidate()
+  }
 }

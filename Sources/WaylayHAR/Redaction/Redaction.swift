@@ -117,8 +117,19 @@ public struct Redaction: Sendable {
   }
 
   /// Returns a copy without secrets. What is hidden in one exchange is hidden in the others too.
-  public func redacted(_ archive: HAR) -> HAR {
+  ///
+  /// - Throws: `HARError.unread`, if ``unread`` is ``Unread/fail`` and a body is not read.
+  public func redacted(_ archive: HAR) throws -> HAR {
     var report = RedactionReport()
+    let redacted = redacted(archive, report: &report)
+    guard unread == .fail, !report.unread.isEmpty else { return redacted }
+    throw HARError(
+      .unread,
+      "bodies are not read: \(report.unread.prefix(5).joined(separator: "; ")). Leave them out, or set unread to .remove.")
+  }
+
+  /// Redacts an archive, and adds to a report.
+  package func redacted(_ archive: HAR, report: inout RedactionReport) -> HAR {
     let known = known(in: archive.entries)
     var redacted = outlined(archive, knowing: known)
     redacted.entries = archive.entries.map { self.redacted($0, report: &report) { _ in known } }
@@ -144,7 +155,8 @@ public struct Redaction: Sendable {
     return redactor.redacted(text)
   }
 
-  /// Returns the exchange without secrets. Values that are already redacted stay unchanged.
+  /// Returns the exchange without secrets. Values that are already redacted stay unchanged; a body that is not read is
+  /// replaced also where ``unread`` is ``Unread/fail``.
   public func redacted(_ entry: HAR.Entry) -> HAR.Entry { redacted([entry])[0] }
 
   /// Reports the effects of ``redacted(_:)-(HAR)``: how many values it replaces, the requests whose

@@ -41,7 +41,7 @@ extension Redactor {
   mutating func readBody(_ draft: inout Draft, type: String, codings: String = "") {
     if readCoded(&draft, type: type, codings: codings) || readWide(&draft, type: type) { return }
     let declared = DeclaredType(type)
-    switch kind(of: draft.source, declared) {
+    switch kind(of: draft.source, declared, type) {
     case .parts:
       if readParts(&draft, type: type) { return }
       readUnread(&draft, "parts without the boundary that the type names")
@@ -54,7 +54,7 @@ extension Redactor {
     }
   }
 
-  private func kind(of source: [UInt8], _ declared: DeclaredType) -> BodyKind {
+  private func kind(of source: [UInt8], _ declared: DeclaredType, _ type: String) -> BodyKind {
     if declared.isMedium || declared.isStyle { return .unread(nil) }
     if declared.isParts { return .parts }
     if let unread = declared.unread { return .unread(unread) }
@@ -63,7 +63,7 @@ extension Redactor {
     if isAnything, source.starts(with: "--".utf8), !source.starts(with: "-----BEGIN ".utf8), !source.contains(0) {
       return .parts
     }
-    guard isText(source, isDeclared: declared.isText) else { return .unread("no text") }
+    guard isText(source, isDeclared: declared.isText || type.contains("charset=")) else { return .unread("no text") }
     // Many clients and servers declare JSON as another type.
     let first = source[Self.startOfText(source)...].first { !$0.isSpace } ?? 0
     if "{[".utf8.contains(first), isAnything || (try? JSONValue(reading: source)) != nil { return .json }

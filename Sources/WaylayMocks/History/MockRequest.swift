@@ -140,6 +140,7 @@ extension MockInterceptor {
   ///
   /// - Parameter redaction: The secrets to remove; by default the standard names, except those that the options show.
   package func traffic(redaction: Redaction?) -> HAR {
-    (redaction ?? .standard).showing(shownNames).redacted(HAR(entries: received.map(\.entry)))
+    var report = RedactionReport()
+    return (redaction ?? .standard).showing(shownNames).redacted(HAR(entries: received.map(\.entry)), report: &report)
   }
 }

@@ -30,7 +30,13 @@
       @Option(
         help: ArgumentHelp(
           "What becomes of a body that is not read: keep; remove it; or fail, write nothing, and exit with status 1.",
-          valueName: "keep|remove|fail"))
+          valueName: "keep|remove|fail"),
+        transform: { text in
+          guard let unread = Redaction.Unread(rawValue: text) else {
+            throw ValidationError("--unread is keep, remove or fail: \(text) is not valid.")
+          }
+          return unread
+        })
       var unread = Redaction.Unread.keep
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions

@@ -82,9 +82,11 @@ public struct Redaction: Sendable {
   ///
   /// - Parameters:
   ///   - value: The value, in clear.
-  ///   - name: What its replacement ends in; other characters than letters, digits and hyphens become hyphens.
+  ///   - name: The end of its replacement; characters other than letters, digits and hyphens become hyphens, and `V` is
+  ///     put before a name that does not begin with a letter.
   public mutating func hide(value: String, as name: String) {
-    let name = String(name.prefix(64).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
+    var name = String(name.prefix(64).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
+    if name.first?.isLetter != true { name = "V" + name }
     marks[Array(value.utf8)] = name
     if let finder = SecretFinder([Array(value.utf8)], mark: name) { finders.append(finder) }
   }
@@ -221,11 +223,11 @@ public struct Redaction: Sendable {
     var original = original
     change?(&original)
     // First pass: values under secret names. Second pass: other occurrences of these values.
-    var named = Redactor(self)
+    var named = Redactor(self, numbers: report.numbers)
     var entry = named.redacted(original)
     let known = known(named.found)
     let finders = known.finders + [SecretFinder(named.found.filter { !known.contains($0) })].compactMap(\.self)
-    var others = Redactor(self, finders: finders)
+    var others = Redactor(self, finders: finders, numbers: named.numbers)
     if !finders.isEmpty { entry = others.redacted(entry) }
     entry.response.body.moveBorders(from: original.response.body)
     report.add(&entry, named, others, original)

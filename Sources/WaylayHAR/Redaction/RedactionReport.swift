@@ -11,25 +11,21 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
   /// The exchanges with unreadable bodies, and the reasons.
   package private(set) var unread: [String] = []
   private var exchanges = 0
-  /// The replaced values of the last exchange, by place.
-  package private(set) var taken: [String: TakenValue] = [:]
-  private let salt: String?
-  /// The numbers of replaced values that have no digest, by place, and the last number.
-  private var numbers: [String: [[UInt8]: Int]] = [:]
-  private var last = 0
+  /// The numbers in the replacements of a cassette.
+  var numbers: HiddenNumbers?
 
-  /// - Parameter salt: Salts the digests that tell replaced values apart; without it there are none.
-  package init(salt: String? = nil) {
-    self.salt = salt
-  }
+  package init(_ numbers: HiddenNumbers? = nil) { self.numbers = numbers }
 
   mutating func add(_ entry: inout HAR.Entry, _ named: Redactor, _ others: Redactor, _ original: HAR.Entry) {
+    numbers = others.numbers
     let new = named.counts.merging(others.counts, uniquingKeysWith: +)
     counts.merge(new, uniquingKeysWith: +)
     if !new.isEmpty { exchanges += 1 }
     let unread = named.unread
-    taken = named.taken.merging(others.taken) { one, _ in one }
-    list(in: &entry)
+    let list = (entry.extensions[HAR.Entry.redacted]?.object ?? [:]).merging(
+      named.places.union(others.places).map { ($0, JSONValue(.null)) }
+    ) { $1 }
+    entry.extensions[HAR.Entry.redacted] = list.isEmpty ? Optional.none : JSONValue(list)
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
     if entry.request.body?.data != original.request.body?.data {
       changedCount += 1
@@ -38,29 +34,6 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     // Drop repeated reasons: one body may hold many values that are nested too deeply.
     let reasons = zip([nil] + unread.map(Optional.some), unread).filter { $0 != $1 }.map(\.1)
     self.unread += reasons.map { "\(request): \($0)" }
-  }
-
-  /// Lists the replaced values of an entry, in addition to those replaced before.
-  private mutating func list(in entry: inout HAR.Entry) {
-    // In a list that another program wrote, other values may be secrets.
-    var list = (entry.extensions[TakenValue.list]?.object ?? [:]).filter { _, value in
-      value.isNull || value.int != nil || value.string?.wholeMatch(of: /[0-9a-f]{1,16}/) != nil
-    }
-    last = max(last, list.values.compactMap(\.int).max() ?? 0)
-    let salt = salt.map { list[TakenValue.salt]?.string ?? $0 }
-    for (place, value) in taken where list[place] == nil {
-      let isCompared = place.hasPrefix("request.url") || place.hasPrefix("request.body")
-      if isCompared, let salt, let digest = value.digest(salt) {
-        (list[place], list[TakenValue.salt]) = (JSONValue(digest), JSONValue(salt))
-      } else if isCompared, salt != nil, value.isTold {
-        let number = numbers[place]?[value.secret] ?? last + 1
-        (last, numbers[place, default: [:]][value.secret]) = (max(last, number), number)
-        list[place] = JSONValue(number)
-      } else {
-        list[place] = .some(nil)
-      }
-    }
-    entry.extensions[TakenValue.list] = list.isEmpty ? Optional.none : JSONValue(list)
   }
 
   package var description: String {
@@ -82,35 +55,44 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
   }
 }
 
-/// A value that was replaced at a place of an entry.
-package struct TakenValue: Sendable {
-  /// The custom field of an entry that lists the replaced values by place: a digest, a number that differs for other
-  /// values in the file, or `null`.
-  package static let list = "_redacted"
-  /// The name of the digests' salt in that list.
-  package static let salt = "salt"
+/// Numbers that tell the hidden values of one file apart.
+package struct HiddenNumbers: Sendable {
+  private var numbers: [[UInt8]: Int]
+  private var last: Int
+  /// Values that differ in each request, such as a nonce: these have no numbers.
+  private var changing: Set<[UInt8]> = []
 
-  private(set) var secret: [UInt8] = []
-  /// Whether its digest may be stored: only that of a key or a signature.
-  private var isDigested = true
-  /// Whether equal requests have the same value, unlike a signature or a token against forgery.
-  private(set) var isTold = true
-
-  mutating func add(_ secret: [UInt8], by rule: String, isTold: Bool) {
-    self.secret += secret + [0]
-    isDigested = isDigested && rule.hasSuffix("key")
-    self.isTold = self.isTold && isTold
+  /// - Parameters:
+  ///   - last: The largest number that the file has.
+  ///   - known: The values with a number.
+  package init(after last: Int = 0, _ known: [String: Int] = [:]) {
+    numbers = Dictionary(known.map { (Self.key(Array($0.key.utf8)), $0.value) }) { one, _ in one }
+    self.last = max(last, known.values.max() ?? 0)
   }
 
-  /// 16 bits of a salted digest, if they may be kept.
-  package func digest(_ salt: String) -> String? {
-    isDigested && isTold ? String(MessageDigest.sha256(Data(salt.utf8) + secret).prefix(4)) : nil
+  /// The number of a value: the same for the same value.
+  mutating func number(of value: [UInt8], isChanging: Bool) -> Int? {
+    let key = Self.key(value)
+    if let number = numbers[key] { return number }
+    if isChanging { changing.insert(key) }
+    guard !changing.contains(key) else { return nil }
+    last += 1
+    numbers[key] = last
+    return last
+  }
+
+  /// A long value is kept as its digest.
+  private static func key(_ value: [UInt8]) -> [UInt8] {
+    value.count > 64 ? Array(MessageDigest.sha256(Data(value)).utf8) : value
   }
 }
 
 extension HAR.Entry {
+  /// The custom field that lists the replaced values by place, each with `null`.
+  package static let redacted = "_redacted"
+
   /// The list of replaced values of the request, by place.
   package var replaced: [String: JSONValue] {
-    (extensions[TakenValue.list]?.object ?? [:]).filter { $0.key.hasPrefix("request.") }
+    (extensions[Self.redacted]?.object ?? [:]).filter { $0.key.hasPrefix("request.") }
   }
 }

@@ -101,7 +101,7 @@ extension Redactor {
       return
     }
     draft = Draft(draft.source)
-    take(draft.source, "(unread)")
+    take("(unread)")
     let quote = Array((isJSON ? "\"" : "").utf8)
     draft.replace(draft.source.indices, by: isJSON ? quote + Escapes.backslash.added(to: mark) + quote : mark)
   }

@@ -1,7 +1,7 @@
 extension Redactor {
   mutating func redacted(_ entry: HAR.Entry) -> HAR.Entry {
     var entry = entry
-    let list = entry.extensions.removeValue(forKey: TakenValue.list)
+    let list = entry.extensions.removeValue(forKey: HAR.Entry.redacted)
     place = ["request.url"]
     entry.request.url = redacted(entry.request.url)
     place = ["request.headers"]
@@ -26,7 +26,7 @@ extension Redactor {
     for part in [\HAR.Entry.extensions, \.request.extensions, \.response.extensions, \.timings.extensions, \.cache] {
       entry[keyPath: part] = redacted(entry[keyPath: part])
     }
-    entry.extensions[TakenValue.list] = list
+    entry.extensions[HAR.Entry.redacted] = list
     return entry
   }
 
@@ -104,7 +104,7 @@ extension Redactor {
     let type = body.mediaType.isEmpty ? fields.first { $0.name.lowercased() == "content-type" }?.value : body.mediaType
     let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value).joined(separator: ",")
     let missing = body.size - body.data.count
-    let (count, known) = (taken.count, unread.count)
+    let known = unread.count
     let bytes = changed(Array(body.data)) { redactor, draft in
       redactor.readBody(&draft, type: type ?? "", codings: codings)
       if missing > 0 { redactor.hideCut(&draft) }
@@ -114,7 +114,7 @@ extension Redactor {
       body.size = bytes.count + missing
       body.extensions["compression"] = nil
     }
-    if redaction.unread != .keep, unread.count > known, taken.count > count, body.comment == nil {
+    if redaction.unread != .keep, unread.count > known, bytes != nil, body.comment == nil {
       body.comment = "Values that cannot be read were replaced."
     }
     body.comment = redacted(body.comment)

@@ -125,7 +125,7 @@ extension Redactor {
       value.text != mark, value.text != zero
     else { return }
     note(value.text)
-    take(value.text, row.name)
+    take(row.name)
     draft.change(value.part, to: value.isString ? Escapes.backslash.added(to: mark(of: value.text)) : zero)
   }
 }

@@ -14,9 +14,11 @@ struct Redactor {
   let zero = [UInt8(ascii: "0")]
   /// Secrets, by their names and shapes.
   private(set) var found: Set<[UInt8]> = []
-  /// The number of replaced values by rule, and the values by place.
+  /// The number of replaced values by rule, and the places of all.
   private(set) var counts: [String: Int] = [:]
-  private(set) var taken: [String: TakenValue] = [:]
+  private(set) var places: Set<String> = []
+  /// The numbers of replaced values, in a cassette.
+  var numbers: HiddenNumbers?
   /// The current place in the entry: the part of the message, and names in it.
   var place: [String] = []
   private var rows: [String: Row?] = [:]
@@ -34,8 +36,8 @@ struct Redactor {
   /// Deeper nesting does not occur in real traffic, only in attacks.
   private static let mostDepth = 8
 
-  init(_ redaction: Redaction, finders: [SecretFinder] = []) {
-    (self.redaction, self.finders) = (redaction, finders + redaction.finders)
+  init(_ redaction: Redaction, finders: [SecretFinder] = [], numbers: HiddenNumbers? = nil) {
+    (self.redaction, self.finders, self.numbers) = (redaction, finders + redaction.finders, numbers)
     mark = Array(redaction.replacement.utf8)
   }
 
@@ -70,8 +72,10 @@ struct Redactor {
   }
 
   /// The replacement of a value.
-  func mark(of secret: [UInt8]) -> [UInt8] {
-    redaction.marks[secret].map { mark + Array("-\($0)".utf8) } ?? mark
+  mutating func mark(of secret: [UInt8]) -> [UInt8] {
+    if let name = redaction.marks[secret] { return mark + Array("-\(name)".utf8) }
+    let isChanging = CredentialNames.kind(of: place.last ?? "") == .changing
+    return numbers?.number(of: secret, isChanging: isChanging).map { mark + Array("-\($0)".utf8) } ?? mark
   }
 
   mutating func note(_ secret: [UInt8]) {
@@ -79,11 +83,10 @@ struct Redactor {
   }
 
   /// Notes a replacement at the current place.
-  mutating func take(_ secret: [UInt8], _ rule: String) {
+  mutating func take(_ rule: String) {
     counts[rule, default: 0] += 1
     // Deeper places are listed by their beginning.
-    taken[place.prefix(32).joined(separator: "."), default: TakenValue()].add(
-      secret, by: rule, isTold: CredentialNames.kind(of: place.last ?? "") != .changing)
+    places.insert(place.prefix(32).joined(separator: "."))
   }
 
   /// Replaces a secret.
@@ -98,7 +101,7 @@ struct Redactor {
     let secret = escapes.removed(from: draft.source[range])
     guard !secret.isEmpty, !isMark(secret) else { return draft.keep(whole ?? range) }
     if isNoted { note(secret) }
-    take(secret, rule)
+    take(rule)
     draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark(of: secret)))
   }
 
@@ -107,7 +110,7 @@ struct Redactor {
     let number = Array(draft.source[range])
     guard number != zero else { return draft.keep(range) }
     note(number)
-    take(number, rule)
+    take(rule)
     draft.replace(range, by: zero)
   }
 
@@ -147,8 +150,9 @@ struct Redactor {
     for finder in finders {
       for gap in draft.gaps {
         for range in finder.secrets(in: gap, of: value, work: &work) {
-          take(Array(value[range]), Self.echo)
-          draft.replace(range, by: finder.mark.map { mark + Array("-\($0)".utf8) } ?? mark)
+          take(Self.echo)
+          let name = finder.mark.map { mark + Array("-\($0)".utf8) }
+          draft.replace(range, by: name ?? mark(of: Escapes.any.removed(from: value[range])))
         }
       }
     }

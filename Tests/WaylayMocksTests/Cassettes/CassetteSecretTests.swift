@@ -94,9 +94,12 @@ struct CassetteSecretTests {
       let playing = folder.cassette { $0.matching = matching }
       for (method, url, fields, body) in requests("an0ther-one-of-another-length-altogether") {
         let text = try await playing.text(method, url, body: body, fields: fields)
-        #expect(text.contains(#""refresh_token":"REDACTED""#), "\(text)")
+        #expect(text.contains(#""refresh_token":"REDACTED-"#), "\(text)")
       }
-      let error = await failure { try await playing.ask("https://a.test/failed?api_key=an0ther") } as? TransportError
+      let error =
+        await failure {
+          try await playing.ask("https://a.test/failed?api_key=an0ther-one-of-another-length-altogether")
+        } as? TransportError
       #expect(error?.urlErrorCode == .cannotFindHost)
       #expect(playing.issues.isEmpty, "\(playing.issues)")
     }
@@ -134,33 +137,6 @@ struct CassetteSecretTests {
     }
   }
 
-  @Test("of which the file tells nothing are named when requests differ in them alone, in recording and in playing")
-  func confusion() async throws {
-    let recording = folder.cassette(.all)
-    for token in ["pl4nted-one-1", "pl4nted-two-2", "pl4nted-two-2"] {
-      _ = try await recording.text(.get, "https://a.test/me?access_token=\(token)", network: echo)
-      _ = try await recording.text(
-        .post, "https://a.test/login", body: .text(#"{"password":"\#(token)"}"#),
-        fields: [.contentType: "application/json"],
-        network: echo)
-    }
-    _ = try await recording.text(.get, "https://a.test/same?access_token=pl4nted-one-1", network: echo)
-    _ = try await recording.text(.get, "https://a.test/same?access_token=pl4nted-one-1", network: echo)
-    try recording.eject()
-    #expect(recording.issues.map(\.kind) == [.redacted, .redacted], "\(recording.issues)")
-    let messages = recording.issues.map(\.message).joined()
-    #expect(
-      messages.contains("(request.url.access_token)") && messages.contains("(request.body.password)")
-        && !messages.contains("pl4nted"))
-    #expect(folder.data().map { String(decoding: $0, as: UTF8.self).contains("pl4nted") } == false)
-    let playing = folder.cassette { $0.unused = .ignore }
-    for _ in 0..<3 { _ = try await playing.text(.get, "https://a.test/me?access_token=an0ther-one") }
-    for _ in 0..<2 { _ = try await playing.text(.get, "https://a.test/same?access_token=an0ther-one") }
-    #expect(
-      playing.issues.map(\.kind) == [.redacted] && playing.issues[0].message.contains("access_token"),
-      "\(playing.issues)")
-  }
-
   @Test("of names that the redaction is told of are hidden, too; nothing is where it is switched off")
   func names() async throws {
     let recording = folder.cassette(.all) { $0.redaction.hide("patient_id") }
@@ -174,23 +150,6 @@ struct CassetteSecretTests {
     _ = try await open.text("https://a.test/x?token=sh0wn", network: echo)
     try open.eject()
     #expect(folder.data()?.contains(Data("sh0wn".utf8)) == true)
-  }
-
-  @Test("that stood in a body which is compared are told of, once")
-  func warnings() async throws {
-    let json = MessageBody.text(#"{"password":"pl4nted","a":1}"#)
-    let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
-    for (matching, body, fields) in [
-      (Set<Cassette.Aspect>([.method, .body]), json, [:]), ([.method, .json("$.password")], json, [:]),
-      ([.method, .field("password")], .text("password=pl4nted&a=1"), form), ([.method], json, [:]),
-    ] {
-      let recording = folder.cassette(.all) { $0.matching = matching }
-      _ = try await recording.text(.post, "https://a.test/x", body: body, fields: fields, network: echo)
-      try recording.eject()
-      let issues = recording.issues.filter { $0.kind == .redacted }
-      #expect(issues.count == (matching == [.method] ? 0 : 1), "\(matching)")
-      #expect(issues.allSatisfy { $0.message.contains("POST https://a.test/x") && !$0.message.contains("pl4nted") })
-    }
   }
 
   @Test("stand in no report of a request without an entry")

@@ -74,6 +74,7 @@ struct Redactor {
   /// The replacement of a value.
   mutating func mark(of secret: [UInt8]) -> [UInt8] {
     if let name = redaction.marks[secret] { return mark + Array("-\(name)".utf8) }
+    guard !mark.isEmpty else { return mark }
     let isChanging = CredentialNames.kind(of: place.last ?? "") == .changing
     return numbers?.number(of: secret, isChanging: isChanging).map { mark + Array("-\($0)".utf8) } ?? mark
   }

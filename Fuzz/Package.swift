@@ -38,7 +38,6 @@ let package = Package(
     fuzzer("har", [library("WaylayHAR")]),
     fuzzer("heads", [library("WaylayCore"), types]),
     fuzzer("hosts", [library("WaylayCore"), library("WaylayHosts")]),
-    fuzzer("journal", [library("WaylayArchive")]),
     fuzzer("ranges", [library("WaylayArchive"), library("WaylayCore")]),
   ]
 )

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../Fuzz"
 inputs=${1:-1000000}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(archive cookies dns files har heads hosts journal ranges)
+[ $# -gt 0 ] || targets=(archive cookies dns files har heads hosts ranges)
 # The package is built for it: with libFuzzer and the address sanitizer, and for @testable import.
 export WAYLAY_FUZZ=1
 swift build -c release

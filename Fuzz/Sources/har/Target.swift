@@ -12,7 +12,8 @@ enum Target {
     guard let archive = try? HAR(data: data) else { return }
     guard let again = try? HAR(data: archive.data()) else { fatalError("what was written cannot be read") }
     require((try? HAR(data: again.data(isPretty: false))) == again, "what was written says something else")
-    let redacted = Redaction.standard.redacted(again)
+    guard let redacted = try? Redaction.standard.redacted(again) else { fatalError("unread bodies are kept") }
+    require((try? Redaction.standard.redacted(redacted)) == redacted, "a second redaction changes something")
     guard let kept = try? HAR(data: redacted.data()) else { fatalError("what was redacted cannot be read") }
     require(kept.entries.count == again.entries.count, "an entry was lost")
     for entry in kept.entries.prefix(4) { command(entry.request) }

@@ -107,10 +107,9 @@ extension Track: CustomStringConvertible {
   private func bodyMismatches(_ asked: ComparedRequest) -> [Mismatch] {
     switch (question.content, asked.content) {
     case (.json(let recorded), .json(let other)):
-      let differences = JSONComparison().differences(other, recorded).filter { !$0.expected.contains(mark) }
-      if !differences.isEmpty {
-        return differences.prefix(5).map(\.mismatch)
-      }
+      let differences = JSONComparison(recorded).differences(from: other, limit: 20).map(\.mismatch)
+        .filter { !$0.texts.expected.contains(mark) }
+      if !differences.isEmpty { return Array(differences.prefix(5)) }
     case (.form(let recorded), .form(let other)):
       let found = itemMismatches(recorded, other, "form field")
       if !found.isEmpty { return found }
@@ -139,17 +138,5 @@ extension Track: CustomStringConvertible {
   private func shown(_ body: Data) -> String {
     guard !body.isEmpty else { return "none" }
     return String(data: body, encoding: .utf8).map { Excerpt.ofText($0) } ?? "\(body.count) bytes"
-  }
-}
-
-extension [Mismatch] {
-  /// The differences, one aspect per paragraph.
-  var lines: String {
-    let width = map(\.aspect.count).max() ?? 0
-    return map { mismatch in
-      let name = mismatch.aspect.padding(toLength: width, withPad: " ", startingAt: 0)
-      let indent = String(repeating: " ", count: width)
-      return "    \(name)  expected \(mismatch.expected)\n    \(indent)  but was  \(mismatch.actual)"
-    }.joined(separator: "\n")
   }
 }

@@ -23,9 +23,24 @@ final class RequestFacts {
 
   lazy var query = url.items
   lazy var text: String? = String(data: body, encoding: .utf8)
-  lazy var json: JSONValue? = try? JSONValue(reading: body)
-  lazy var form = QueryItems(String(decoding: body, as: UTF8.self))
-  lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: field("Content-Type") ?? "")
+  lazy var json: JSONValue? = read(.json) { try? JSONValue(reading: body) }
+  lazy var form = read(.form) { QueryItems(String(decoding: body, as: UTF8.self)) }
+  lazy var multipart: [MultipartForm.Part]? = read(.parts) {
+    MultipartForm.parts(of: body, type: field("Content-Type") ?? "")
+  }
+  /// How the body was parsed.
+  private(set) var readings: Set<Reading> = []
+
+  enum Reading {
+    case json
+    case form
+    case parts
+  }
+
+  /// What decisions have found, by comparison: the place of the first difference in a long body, `nil` for none; and how
+  /// parts are assigned.
+  var firstDifferences: [ObjectIdentifier: [JSONPath.Step]?] = [:]
+  var assignments: [ObjectIdentifier: Assignment] = [:]
   /// Each part of a multipart form, wrapped in a request.
   lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
     var request = InterceptedRequest(.post, request.url, body: .data(part.body))
@@ -60,8 +75,15 @@ final class RequestFacts {
     return operations.isEmpty || operations.count < requests.count ? nil : operations
   }()
 
+  private func read<Value>(_ reading: Reading, _ read: () -> Value) -> Value {
+    readings.insert(reading)
+    Redaction.examined?.withLock { $0 += body.count }
+    return read()
+  }
+
   /// Whether the body is too long to show more than its beginning.
-  var isLong: Bool { body.count > 1 << 14 }
+  var isLong: Bool { body.count > Self.longest }
+  static let longest = 1 << 14
 
   private lazy var secrets = Redaction.secrets(of: HAR.Request(request, body: SeenBody(body)))
 

@@ -57,9 +57,9 @@ extension Stub {
       switch condition.kind {
       case .query(let items) where !items.isExact && items.expectations.allSatisfy({ $0.values.count == 1 }):
         query += items.expectations.map { JSONValue.Member(name: $0.name, value: $0.values[0].json) }
-      case .hasQuery(let name): query.append(JSONValue.Member(name: name, value: true))
-      case .field(let name, let value):
-        fields.append(JSONValue.Member(name: name, value: value.map { $0.jsonValue } ?? true))
+      case .field(let name, .any): fields.append(JSONValue.Member(name: name, value: true))
+      case .field(let name, .exactly(let value)):
+        fields.append(JSONValue.Member(name: name, value: JSONValue(value)))
       case .body(let matcher) where matcher.json != nil && members["body"] == nil: members["body"] = matcher.json
       case .graphQL(let name) where members["graphQL"] == nil: members["graphQL"] = JSONValue(name)
       default: throw notPortable("the condition \"\(condition)\"")
@@ -148,8 +148,8 @@ extension BodyMatcher {
 
   fileprivate var json: JSONValue? {
     switch kind {
-    case .json(let value, let comparison):
-      let name = comparison.ignoresExtras ? "jsonSubset" : "json"
+    case .json(let comparison):
+      let (name, value) = (comparison.ignoresExtras ? "jsonSubset" : "json", comparison.expected)
       return comparison.ignoresOrder ? JSONValue([name: value, "anyOrder": true]) : JSONValue([name: value])
     case .text(let text): return ["text": JSONValue(text)]
     case .data(let data): return ["base64": JSONValue(data.base64EncodedString())]

@@ -47,6 +47,22 @@ struct SecretTests {
     #expect(text.contains(#""Ada""#))
   }
 
+  @Test("A difference in a secret is another value, and not two marks")
+  func anotherValue() async throws {
+    let type = "application/x-www-form-urlencoded"
+    let text = try await report("password=pl4nted", type: type, headers: ["X-Api-Key": "pl4nted"]) {
+      Stub(.post, "/x?token=pl4ntedb").where(
+        .field("X-Api-Key", "pl4ntedb"), .body(.form(["password": "pl4ntedb"])))
+    }
+    #expect(text.components(separatedBy: "but was  another value").count == 3, "\(text)")
+    let json = try await report(#"{"a":{"pin":1234}}"#) {
+      Stub(.post, "/x").where(.body(.json(["a": ["pin": 5678]])))
+      Stub(.post, "/x").where(.body(.jsonPath("$.a", equals: ["pin": 5678])))
+    }
+    #expect(json.components(separatedBy: "but was  another value").count == 3, "\(json)")
+    #expect(!(text + json).contains("but was  <redacted>"))
+  }
+
   @Test("Fields of forms are masked, in what was sent and in what a stub wants, whatever else was expected")
   func forms() async throws {
     let type = "application/x-www-form-urlencoded"

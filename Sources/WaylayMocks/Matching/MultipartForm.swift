@@ -12,9 +12,12 @@ enum MultipartForm {
     let body: Data
 
     /// The media type without parameters, in lower case (RFC 7578, section 4.4).
-    var mediaType: String {
-      (contentType ?? "text/plain").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-    }
+    var mediaType: String { MultipartForm.mediaType(contentType ?? "text/plain") ?? "" }
+  }
+
+  /// A media type without parameters, in lower case.
+  static func mediaType(_ field: String?) -> String? {
+    field?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
   /// The parts of a body; `nil` if `type` is not a multipart type or the body is malformed.

@@ -70,7 +70,8 @@ public struct RequestMatcher: Sendable {
   public static func body(_ body: BodyMatcher) -> RequestMatcher { RequestMatcher(kind: .body(body)) }
 
   /// Requests of that GraphQL operation: by `operationName`, in a JSON body or in the query, or else by the name in the
-  /// document.
+  /// document. A batch is a request of each of its operations. The document may also be the body (`application/graphql`),
+  /// and the JSON the part `operations` of a multipart form, as in uploads.
   ///
   /// ```swift
   /// Stub(.post, "/graphql", .json(["data": ["orders": []]])).where(.graphQL("Orders"))
@@ -119,10 +120,13 @@ extension RequestMatcher {
           actual: facts.field(name).map { Redaction.field(name, $0) } ?? "no such field", distance: 0.3))
     case .body(let body): body.compare(facts, &result)
     case .graphQL(let name):
-      if result.leavesOut(self, facts, .json) { return }
+      if result.leavesOut(self, facts, .graphQL) { return }
+      let names = facts.graphQL.compactMap { $0?.name }
       result.check(
-        facts.graphQLOperation == name,
-        Mismatch("GraphQL operation", expected: name, actual: facts.graphQLOperation ?? "none", distance: 0.4))
+        names.contains(name),
+        Mismatch(
+          "GraphQL operation", expected: name,
+          actual: names.isEmpty ? "none" : Redaction.scrubbed(names.joined(separator: ", ")), distance: 0.4))
     case .predicate(_, let predicate):
       // A report does not run it.
       guard !result.explains else { return }

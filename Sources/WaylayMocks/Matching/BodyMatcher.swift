@@ -25,7 +25,7 @@ public struct BodyMatcher: Sendable {
   let kind: Kind
   var problem: MockError?
 
-  private init(_ kind: Kind, problem: MockError? = nil) {
+  init(_ kind: Kind, problem: MockError? = nil) {
     self.kind = kind
     self.problem = problem
   }

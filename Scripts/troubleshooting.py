@@ -56,16 +56,18 @@ The names by which Waylay tells credentials from other values.
 
 ## Overview
 
-One table decides what does not follow a redirect to another origin, what tells users apart in an archive, and, with more rules, what is hidden in logs,
-HAR files, cassettes and reports: request fields, cookies, items of queries and forms, members of JSON, elements of XML.
+One table decides what does not follow a redirect to another origin, what tells users apart in an archive, and what is hidden by name in logs, HAR files,
+cassettes and reports: request fields, cookies, items of queries and forms, members of JSON, elements of XML.
 
 A row is written as words that end a name; as `= name`, a whole name; as `…word`, what also ends a longer word; and as `x … word`, a word that ends a name
 beginning with `X-`. Letter case and punctuation do not count, nor does a number or a version at the end (`X-Hub-Signature-256`, `token_v2`). A plural is
-another word. **The row of a whole name decides before any other one; of those that a name ends in, the row with the most letters does**: `page_token` is
+another word, but for redactions where the table says so; they also hide numbers of JSON, and values with white space outside of fields and cookies, only
+where it says so. **The row of a whole name decides before any other one; of those that a name ends in, the row with the most letters does**: `page_token` is
 harmless, and `page_access_token` a credential. A name without a row is none.
 
 [What crosses origins](../../../Documentation.docc/Loads.md#what-crosses-origins) and [Users](../../../Documentation.docc/Archive.md#users) say what follows.
 """
+VALUES = {"plural": "plural", "numbers": "numbers", "spaces": "white space"}
 KINDS = {
     "stable": ("Credentials", "The same in each request of a user or an app, or private: an archive tells users apart by these fields."),
     "changing": ("Credentials that change", "Different in each request: they tell nobody apart."),
@@ -139,15 +141,16 @@ def messages(name, code, home):
 def credentials():
     """The page of the table in CredentialNames.swift."""
     source = (ROOT / "Sources/WaylayBase/CredentialNames.swift").read_text(encoding="utf-8")
-    groups = re.findall(r'^    // ([^\n]+)\n    Group\(\s*\.(\w+),\s*("(?:"".*?""|[^"]*)")\s*\),$', source, re.M | re.S)
+    groups = re.findall(r'^    // ([^\n]+)\n    Group\(\s*\.(\w+),(?:\s*hides: (\[[^]]*\]|\.\w+),)?\s*("(?:"".*?""|[^"]*)")\s*\),$', source, re.M | re.S)
     if len(groups) != source.count("    Group("):
         sys.exit("CredentialNames.swift: a group of the table has no heading, or cannot be read")
     text = CREDENTIALS
     for kind, (title, what) in KINDS.items():
-        text += f"\n## {title}\n\n{what}\n\n| what | names |\n|---|---|\n"
-        for heading, _, rows in [group for group in groups if group[1] == kind]:
+        text += f"\n## {title}\n\n{what}\n\n| what | also hidden | names |\n|---|---|---|\n"
+        for heading, _, hides, rows in [group for group in groups if group[1] == kind]:
             names = [" ".join(row.split()) for row in literal(rows, 0)[0].split(",")]
-            text += f"| {heading} | " + ", ".join(f"`{name}`" for name in names) + " |\n"
+            also = ", ".join(VALUES[value] for value in re.findall(r"\w+", hides))
+            text += f"| {heading} | {also} | " + ", ".join(f"`{name}`" for name in names) + " |\n"
     return text
 
 

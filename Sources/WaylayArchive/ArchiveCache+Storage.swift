@@ -57,21 +57,19 @@ extension ArchiveCache {
 
     /// Opens the store, and creates it if necessary.
     ///
-    /// - Parameters:
-    ///   - limits: The current limits, which may differ from the initial ones.
-    ///   - secret: The key for digests in a new store; `nil` generates one.
-    func open(_ limits: StoreLimits, secret: [UInt8]? = nil) throws -> any ArchiveStore {
+    /// - Parameter limits: The current limits, which may differ from the initial ones.
+    func open(_ limits: StoreLimits) throws -> any ArchiveStore {
       switch place {
-      case .memory: return MemoryStore(limits: limits, secret: secret)
+      case .memory: return MemoryStore(limits: limits)
       case .disk(let directory, var options):
         options.limits = limits
-        return try SharedStores.open(directory, options, secret: secret)
+        return try SharedStores.open(directory, options)
       }
     }
 
     /// The store in memory; `nil` for a store on disk, which opens in the background.
     var openAtOnce: (any ArchiveStore)? {
-      if case .memory = place { MemoryStore(limits: limits, secret: nil) } else { nil }
+      if case .memory = place { MemoryStore(limits: limits) } else { nil }
     }
 
     /// The logger for a failure to open, if the configuration has none.
@@ -223,72 +221,5 @@ extension ArchiveEngine {
     filter.resolved { url in
       RequestKey(InterceptedRequest(.get, url), body: nil, configuration) { store.digest($0) }.resource
     }
-  }
-}
-
-// MARK: Files of stored responses
-
-extension ArchiveCache {
-  /// Writes stored responses to one file, body by body, with checksums throughout.
-  ///
-  /// ```swift
-  /// try await archive.export(.host("example.com"), to: URL(fileURLWithPath: "fixtures.waylay"))
-  /// ```
-  ///
-  /// The file also contains the key for the archive's digests, because heads may contain such digests; it is as
-  /// confidential as the archive. Entries that are no longer readable are skipped.
-  ///
-  /// - Parameters:
-  ///   - filter: The responses to write.
-  ///   - file: A file that does not exist yet.
-  ///   - encryptionKey: The key to encrypt the file with, at least 16 bytes, independently of the archive's own
-  ///     encryption; `nil` for no encryption.
-  /// - Returns: The number of responses written.
-  /// - Throws: `ArchiveError.notWritten` if the file exists or cannot be written;
-  ///   `ArchiveError.invalidKey`.
-  @discardableResult
-  public func export(
-    _ filter: EntryFilter = .all, to file: URL, encryptionKey: EncryptionKey? = nil
-  ) async throws -> Int {
-    let store = try await store
-    return try await store.export(engine.resolved(filter, store), to: file, encryptionKey: encryptionKey)
-  }
-
-  /// Adds the responses of an exported file. They replace existing ones under the same keys.
-  ///
-  /// Heads with digests of another archive (responses that vary by request fields, responses to authorized requests)
-  /// are not found in this one: if that matters, make a new archive of the file with
-  /// ``restore(from:to:encryptionKey:_:)``.
-  ///
-  /// - Parameters:
-  ///   - file: A file written by ``export(_:to:encryptionKey:)``.
-  ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
-  /// - Returns: The number of responses added; those that exceed the limits are skipped.
-  /// - Throws: `ArchiveError.foreignFormat`, `ArchiveError.wrongKey`, or `ArchiveError.unreadable`
-  ///   at the first damage: everything before it has been added.
-  @discardableResult
-  public func `import`(from file: URL, encryptionKey: EncryptionKey? = nil) async throws -> Int {
-    try await store.importEntries(from: file, encryptionKey: encryptionKey)
-  }
-
-  /// Makes a new archive from an exported file, including its digests.
-  ///
-  /// ```swift
-  /// let archive = try await ArchiveCache.restore(from: file, to: .disk(at: directory))
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - file: A file written by ``export(_:to:encryptionKey:)``.
-  ///   - storage: Memory, or a directory without an archive, or with an empty one of the same origin: existing responses
-  ///     are never replaced. Its encryption is independent of the file's.
-  ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
-  ///   - configure: Changes the configuration.
-  /// - Throws: As ``waitUntilOpen()`` and ``import(from:encryptionKey:)``.
-  public static func restore(
-    from file: URL, to storage: Storage, encryptionKey: EncryptionKey? = nil,
-    _ configure: (inout Configuration) -> Void = { _ in }
-  ) async throws -> ArchiveCache {
-    let store = try await storage.restored(from: file, encryptionKey: encryptionKey)
-    return ArchiveCache(storage, open: store, configure)
   }
 }

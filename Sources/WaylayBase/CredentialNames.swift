@@ -4,6 +4,8 @@
 /// The row of a whole name decides before any other one; of those that a name ends in, the row with the most letters
 /// does: `page_token` is harmless, and `page_access_token` a credential. Letter case and punctuation do not count, nor
 /// does a number or a version at the end of a name (`X-Hub-Signature-256`, `token_v2`); a plural is another word.
+///
+/// What else stands in a row is for redactions.
 package enum CredentialNames {
   /// The kind of the values under a name.
   package enum Kind: Sendable {
@@ -15,14 +17,42 @@ package enum CredentialNames {
     case harmless
   }
 
+  /// What a redaction hides under a name.
+  package struct Values: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Also the values of the name's plural.
+    package static let plural = Values(rawValue: 1)
+    /// Also numbers of JSON.
+    package static let numbers = Values(rawValue: 2)
+    /// Also values with white space.
+    package static let spaces = Values(rawValue: 4)
+  }
+
+  /// A row of the table.
+  package struct Row: Sendable {
+    /// The row as it is written.
+    package let name: String
+    package let kind: Kind
+    package let values: Values
+
+    package init(name: String, kind: Kind, values: Values) {
+      (self.name, self.kind, self.values) = (name, kind, values)
+    }
+  }
+
   /// Rows with one meaning. They are written as words that end a name, as `= name` for a whole name, as `…word` for a
   /// word that also ends a longer word, and as `x … word` for a word that ends a name beginning with `X-`.
   package struct Group: Sendable {
     package let kind: Kind
+    package let values: Values
     package let rows: [String]
 
-    fileprivate init(_ kind: Kind, _ rows: String) {
+    fileprivate init(_ kind: Kind, hides values: Values = [], _ rows: String) {
       self.kind = kind
+      self.values = values
       self.rows = rows.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
     }
   }
@@ -30,10 +60,10 @@ package enum CredentialNames {
   /// The table. `Scripts/troubleshooting.py` makes a page of it, so the lines above a group are its heading there.
   package static let table = [
     // Fields of HTTP
-    Group(.stable, "…authorization, …cookie, authorization auxiliary, x authentication"),
+    Group(.stable, hides: .spaces, "…authorization, …cookie, authorization auxiliary, x authentication"),
     // Tokens and their equivalents
     Group(
-      .stable,
+      .stable, hides: .plural,
       """
       …token, tkn, …jwt, auth, bearer, wsse, i planet directory pro, assertion, saml response, …credential, \
       credentials, cred, creds, token value, token hint, app check, client attestation, client principal, \
@@ -41,20 +71,25 @@ package enum CredentialNames {
       login ticket, service ticket, session ticket, = sas
       """),
     // Sessions
-    Group(.stable, "…session, …session id, …sessid, …sess id, = sid, connect sid, x sid"),
-    // Secrets, passwords and private numbers
+    Group(.stable, hides: .plural, "…session, …session id, …sessid, …sess id, = sid, connect sid, x sid"),
+    // Secrets and passwords
     Group(
-      .stable,
+      .stable, hides: [.plural, .numbers],
       """
-      …secret, secret id, secret value, …password, …passwd, …passphrase, …passcode, …pwd, pw, = pass, auth pass, \
-      db pass, login pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, \
-      password again, password repeat, password hash, password digest, pass key, pin, pin number, pin code, puk, \
-      psk, ssn, csc, cvc, cvv, card number, connection string, mnemonic, recovery phrase, secret phrase, \
-      seed phrase
+      …secret, secret id, secret value, …password, …passwd, …passcode, …pwd, pw, = pass, auth pass, db pass, login \
+      pass, new pass, old pass, u pass, user pass, x pass, password confirmation, password confirm, password \
+      again, password repeat, password hash, password digest, pass key, psk
       """),
+    // Private numbers
+    Group(
+      .stable, hides: [.plural, .numbers, .spaces], "pin, pin number, pin code, puk, ssn, csc, cvc, cvv, card number"),
+    // Phrases
+    Group(
+      .stable, hides: [.plural, .spaces],
+      "…passphrase, connection string, mnemonic, recovery phrase, secret phrase, seed phrase"),
     // Keys
     Group(
-      .stable,
+      .stable, hides: .plural,
       """
       …api key, api key id, …access key, …access key id, …account key, activation key, admin key, aes key, app key, \
       application key, …auth key, auth user key, cipher key, client key, consumer key, crypto key, decryption key, \
@@ -66,7 +101,7 @@ package enum CredentialNames {
       """),
     // Codes
     Group(
-      .stable,
+      .stable, hides: [.plural, .numbers],
       """
       access code, auth code, authorization code, backup code, device code, pass code, recovery code, secret code, \
       security code, user code, cvc code, cvv code, code verifier, oauth verifier
@@ -88,7 +123,7 @@ package enum CredentialNames {
       """),
     // Passwords, codes and tickets for one time
     Group(
-      .changing,
+      .changing, hides: [.plural, .numbers],
       """
       otp, totp, one time code, one time password, one time token, 2fa code, factor code, login code, mfa code, \
       otp code, oob code, sms code, totp code, verification code, = ticket
@@ -139,6 +174,11 @@ package enum CredentialNames {
       ?? Array(name.utf8).withUnsafeBufferPointer(index.kind)
   }
 
+  /// The row that covers a name, or its singular.
+  package static func row(of name: String) -> Row? {
+    name.utf8.withContiguousStorageIfAvailable(index.row) ?? Array(name.utf8).withUnsafeBufferPointer(index.row)
+  }
+
   /// Whether the value of a name may be a credential.
   package static func isCredential(_ name: String) -> Bool { kind(of: name).map { $0 != .harmless } ?? false }
 
@@ -181,13 +221,13 @@ package enum CredentialNames {
   /// The rows by their letters, to be found from the end of a name: hashed, so that a name is compared with a row only
   /// if it ends in it.
   private final class Index: Sendable {
-    private struct Row {
+    private struct Entry {
       let letters: [UInt8]
       var forms: Forms
-      let kind: Kind
+      let row: Row
     }
 
-    private let rows: [Row]
+    private let entries: [Entry]
     /// The rows' indices in a table with open addressing; -1 is free.
     private let slots: [Int16]
     /// Whether a row ends in two letters.
@@ -195,28 +235,29 @@ package enum CredentialNames {
     private let longest: Int
 
     init() {
-      var rows: [Row] = []
+      var entries: [Entry] = []
       for group in table {
         for row in group.rows {
           let (forms, words) = Forms.reading(row)
           // A number at the end does not count here either.
           let letters = words.utf8.filter(\.isOfName).reversed().drop(while: \.isASCIIDigit)
-          if let known = rows.firstIndex(where: { $0.letters == Array(letters) }) {
-            rows[known].forms.formUnion(forms)
+          if let known = entries.firstIndex(where: { $0.letters == Array(letters) }) {
+            entries[known].forms.formUnion(forms)
           } else {
-            rows.append(Row(letters: Array(letters), forms: forms, kind: group.kind))
+            let row = Row(name: row, kind: group.kind, values: group.values)
+            entries.append(Entry(letters: Array(letters), forms: forms, row: row))
           }
         }
       }
       var (slots, endings) = ([Int16](repeating: -1, count: 1024), [Bool](repeating: false, count: 26 * 26))
-      for (number, row) in rows.enumerated() {
+      for (number, row) in entries.enumerated() {
         endings[Self.ending(row.letters[1], row.letters[0])] = true
         var slot = Self.slot(row.letters.reduce(0, Self.hash))
         while slots[slot] >= 0 { slot = (slot + 1) & 1023 }
         slots[slot] = Int16(number)
       }
-      (self.rows, self.slots, self.endings) = (rows, slots, endings)
-      longest = rows.map(\.letters.count).max() ?? 0
+      (self.entries, self.slots, self.endings) = (entries, slots, endings)
+      longest = entries.map(\.letters.count).max() ?? 0
     }
 
     private static func ending(_ one: UInt8, _ two: UInt8) -> Int {
@@ -226,7 +267,20 @@ package enum CredentialNames {
     private static func hash(_ hash: UInt32, _ byte: UInt8) -> UInt32 { (hash ^ UInt32(byte)) &* 0x9E37_79B1 }
     private static func slot(_ hash: UInt32) -> Int { Int(hash >> 22) }
 
-    func kind(of name: UnsafeBufferPointer<UInt8>) -> Kind? {
+    func kind(of name: UnsafeBufferPointer<UInt8>) -> Kind? { entry(of: name).map { entries[$0].row.kind } }
+
+    /// The row of a name, or if it has none, of its singular.
+    func row(of name: UnsafeBufferPointer<UInt8>) -> Row? {
+      if let entry = entry(of: name) { return entries[entry].row }
+      guard let last = name.lastIndex(where: \.isASCIILetter), last > 0, name[last].lowercased == UInt8(ascii: "s"),
+        let row = entry(of: UnsafeBufferPointer(rebasing: name[..<last])).map({ entries[$0].row }),
+        row.values.contains(.plural)
+      else { return nil }
+      return Row(name: row.name, kind: row.kind, values: row.values.subtracting(.numbers))
+    }
+
+    /// The index of the entry for a name.
+    private func entry(of name: UnsafeBufferPointer<UInt8>) -> Int? {
       guard var last = name.lastIndex(where: \.isASCIILetter) else { return nil }
       if name[last].lowercased == UInt8(ascii: "v"), last + 1 < name.count, name[last + 1].isASCIIDigit,
         name.beginsWord(at: last), let before = name[..<last].lastIndex(where: \.isASCIILetter)
@@ -234,30 +288,31 @@ package enum CredentialNames {
         last = before
       }
       if last > 0, name[last - 1].isASCIILetter, !endings[Self.ending(name[last - 1], name[last])] { return nil }
-      var (hash, count, isInLast, found) = (UInt32(0), 0, true, Kind?.none)
+      var (hash, count, isInLast, found) = (UInt32(0), 0, true, Int?.none)
       for index in (0...last).reversed() where name[index].isOfName {
         (hash, count) = (Self.hash(hash, name[index].lowercased), count + 1)
         if count > longest { break }
         let begins = name.beginsWord(at: index)
-        if begins || isInLast, let row = row(hash, count, name[...last]) {
-          if row.forms.contains(.whole), !name[..<index].contains(where: \.isOfName) { return row.kind }
+        if begins || isInLast, let entry = entry(hash, count, name[...last]) {
+          let forms = entries[entry].forms
+          if forms.contains(.whole), !name[..<index].contains(where: \.isOfName) { return entry }
           let covers =
-            begins && row.forms.contains(.end) || isInLast && row.forms.contains(.part)
-            || begins && isInLast && row.forms.contains(.ofX) && name[..<index].beginsWithX
-          if covers { found = row.kind }
+            begins && forms.contains(.end) || isInLast && forms.contains(.part)
+            || begins && isInLast && forms.contains(.ofX) && name[..<index].beginsWithX
+          if covers { found = entry }
         }
         if begins { isInLast = false }
       }
       return found
     }
 
-    /// The row with the last letters of a name.
-    private func row(_ hash: UInt32, _ count: Int, _ name: Slice<UnsafeBufferPointer<UInt8>>) -> Row? {
+    /// The index of the entry with the last letters of a name.
+    private func entry(_ hash: UInt32, _ count: Int, _ name: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
       var slot = Self.slot(hash)
       while slots[slot] >= 0 {
-        let row = rows[Int(slots[slot])]
+        let entry = Int(slots[slot])
         let letters = name.reversed().lazy.filter(\.isOfName).map(\.lowercased)
-        if row.letters.count == count, letters.starts(with: row.letters) { return row }
+        if entries[entry].letters.count == count, letters.starts(with: entries[entry].letters) { return entry }
         slot = (slot + 1) & 1023
       }
       return nil

@@ -144,6 +144,10 @@ extension HARError {
 }
 
 extension OpenEnum where Domain == HARError {
+  /// A body is in a format that a redaction does not read.
+  ///
+  /// Leave the exchange out, or let such bodies be removed: ``Redaction/unread``.
+  public static var unread: Self { Self("unread") }
   /// The file cannot be opened or read.
   ///
   /// Check the path and the permissions; see ``HARError/underlying``.

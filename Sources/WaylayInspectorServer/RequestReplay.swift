@@ -32,8 +32,7 @@
       var (redaction, report) = (redaction, RedactionReport())
       let known = KnownSecrets([Array(redaction.replacement.utf8)])
       redaction.replacement = ""
-      _ = redaction.redacted(exchange.entry, report: &report) { _ in known }
-      let places = Set(report.taken.keys).union(exchange.entry.replaced.keys)
+      let places = redaction.redacted(exchange.entry, report: &report) { _ in known }.replaced.keys
       func isMissing(_ part: String) -> Bool { places.contains { $0 == part || $0.hasPrefix(part + ".") } }
       guard exchange.state != .unseen else {
         throw Refusal(reason: "A WebSocket task cannot be sent again.")

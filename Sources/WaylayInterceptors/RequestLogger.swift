@@ -51,8 +51,8 @@ public struct RequestLogger: OrderedInterceptor {
   ) {
     (self.detail, self.logger, self.level, self.bodyLimit) = (detail, logger, level, max(0, bodyLimit))
     var redaction = redaction
-    // A truncated body cannot be parsed, so its secrets cannot be found: replace it.
-    redaction.replacesUnreadableBodies = true
+    // A log does not fail: what is not read does not come into it.
+    redaction.unread = .remove
     self.redaction = redaction
   }
 

@@ -102,7 +102,7 @@
         let inspector = Inspector()
         let registry = InterceptorRegistry(configuration: .ephemeral) { inspector }
         let request = Door.Request(
-          method: "POST", url: origin.url("/echo?page=2"), fields: ["Authorization": "Bearer secret"], body: "Ada")
+          method: "POST", url: origin.url("/echo?page=2"), fields: ["Authorization": "Bearer secret-1"], body: "Ada")
         let answer = try await door.send(request, through: registry)
         let exchange = try #require(inspector.exchanges.first)
         #expect(exchange.state == .finished && exchange.source == .network && inspector.count == 1)

@@ -159,13 +159,13 @@ enum SharedStores {
   private static let queue = DispatchQueue(label: "waylay.archive.stores")
 
   /// Opens a store, or returns the one that another archive uses in the same directory. Blocks.
-  static func open(_ directory: URL, _ options: DiskStore.Options, secret: [UInt8]?) throws -> DiskStore {
+  static func open(_ directory: URL, _ options: DiskStore.Options) throws -> DiskStore {
     guard directory.isFileURL, !options.isReadOnly else {
-      return try DiskStore(at: directory, options: options, secret: secret)
+      return try DiskStore(at: directory, options: options)
     }
     return try queue.sync {
       if let known = try known(directory.standardizedFileURL.path, options) { return known }
-      let store = try DiskStore(at: directory, options: options, secret: secret)
+      let store = try DiskStore(at: directory, options: options)
       state.withLock { $0.stores[ObjectIdentifier(store)] = (store, 1) }
       return store
     }

@@ -12,22 +12,28 @@ private struct DeclaredType {
   var isParts: Bool { essence.hasPrefix("multipart/") }
   var isForm: Bool { essence == "application/x-www-form-urlencoded" }
   var isHTML: Bool { essence == "text/html" || essence.hasPrefix("application/xhtml") }
-  var isMarkup: Bool { isHTML || essence.hasSuffix("xml") || essence.hasSuffix("plist") }
+  var isMarkup: Bool { isHTML || essence.hasSuffix("xml") }
   var isText: Bool { isMarkup || isForm || essence.hasPrefix("text/") }
-  var isTable: Bool { ["csv", "ms-excel"].contains { essence.hasSuffix($0) } || essence.contains("tab-separated") }
   var isEvents: Bool { essence == "text/event-stream" }
-  var isCode: Bool { ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) } }
-  var isMedium: Bool { ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) } }
-  /// Whether the type is binary, although it may contain readable text.
-  var isBinary: Bool {
-    !isText && ["proto", "grpc", "msgpack", "cbor", "bson", "avro", "thrift"].contains { essence.contains($0) }
+  /// The name of a format that is not read.
+  var unread: String? {
+    let formats = [
+      ("a script", ["javascript", "ecmascript", "typescript"]), ("a GraphQL text", ["graphql"]),
+      ("a table", ["csv", "tab-separated", "ms-excel"]), ("YAML", ["yaml"]), ("a property list", ["plist"]),
+      ("a binary format", ["proto", "grpc", "msgpack", "cbor", "bson", "avro", "thrift"]),
+    ]
+    return isJSON ? nil : formats.first { $0.1.contains { essence.contains($0) } }?.0
   }
+  var isStyle: Bool { essence == "text/css" }
+  var isMedium: Bool { ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) } }
 }
 
 /// The format used to read a body.
 private enum BodyKind {
-  case parts, json, form, code, table, events, lines, bytes
+  case parts, json, form, events, lines
   case markup(isHTML: Bool)
+  /// Not read; `nil` is a format without secrets.
+  case unread(String?)
 }
 
 extension Redactor {
@@ -35,34 +41,29 @@ extension Redactor {
   mutating func readBody(_ draft: inout Draft, type: String, codings: String = "") {
     if readCoded(&draft, type: type, codings: codings) || readWide(&draft, type: type) { return }
     let declared = DeclaredType(type)
-    switch kind(of: draft.source, declared) {
-    case .bytes:
-      if !declared.isMedium { giveUp(&draft, "no text") }
-      return
+    switch kind(of: draft.source, declared, type) {
     case .parts:
       if readParts(&draft, type: type) { return }
-      readText(&draft, .lines)
-      if declared.isParts { giveUp(&draft, "no parts with the boundary that it names") }
+      readUnread(&draft, "parts without the boundary that the type names")
     case .json: readLinesOfJSON(&draft, isDeclared: declared.isJSON)
     case .form: readForm(&draft)
     case .markup(let isHTML): readMarkup(&draft, isHTML: isHTML)
-    case .code: readText(&draft, .code)
-    case .table: readTable(&draft)
     case .events: readEvents(&draft)
-    case .lines: readText(&draft, .lines)
+    case .lines: readText(&draft, isLines: true)
+    case .unread(let format): readUnread(&draft, format)
     }
-    guard !declared.isJSON, !declared.isParts, !declared.isMedium else { return }
-    // Binary content was read only in part.
-    if declared.isBinary || !isText(draft.source, type: type, isSaid: declared.isText) { giveUp(&draft, "no text") }
   }
 
-  private func kind(of source: [UInt8], _ declared: DeclaredType) -> BodyKind {
-    guard declared.isJSON || declared.isParts || declared.isText || !source.contains(0) else { return .bytes }
+  private func kind(of source: [UInt8], _ declared: DeclaredType, _ type: String) -> BodyKind {
+    if declared.isMedium || declared.isStyle { return .unread(nil) }
+    if declared.isParts { return .parts }
+    if let unread = declared.unread { return .unread(unread) }
+    if declared.isJSON { return .json }
     let isAnything = declared.isAnything
-    if declared.isParts || isAnything && source.starts(with: "--".utf8) && !source.starts(with: "-----BEGIN ".utf8) {
+    if isAnything, source.starts(with: "--".utf8), !source.starts(with: "-----BEGIN ".utf8), !source.contains(0) {
       return .parts
     }
-    if declared.isJSON { return .json }
+    guard isText(source, isDeclared: declared.isText || type.contains("charset=")) else { return .unread("no text") }
     // Many clients and servers declare JSON as another type.
     let first = source[Self.startOfText(source)...].first { !$0.isSpace } ?? 0
     if "{[".utf8.contains(first), isAnything || (try? JSONValue(reading: source)) != nil { return .json }
@@ -72,36 +73,35 @@ extension Redactor {
       return .markup(
         isHTML: declared.isHTML || beginning.contains("<!doctype html") || beginning.contains("<html"))
     }
-    if declared.isTable || isAnything && looksLikeTable(source) { return .table }
-    return declared.isCode ? .code : declared.isEvents ? .events : .lines
+    return declared.isEvents ? .events : .lines
   }
 
   /// The offset after an optional byte order mark.
   private static func startOfText(_ source: [UInt8]) -> Int { source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
-  /// Whether bytes are text: in UTF-8; in the declared character set, if it extends ASCII; or for a textual type
-  /// without a character set, in Windows-1252.
-  private func isText(_ source: [UInt8], type: String, isSaid: Bool) -> Bool {
-    let isClean = source.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0.isSpace || $0 == 0x1B }
+  /// Whether bytes are text, in an encoding that extends ASCII.
+  private func isText(_ source: [UInt8], isDeclared: Bool) -> Bool {
     // A truncated text may end within a character.
-    if isSaid || isClean, (0...3).contains(where: { String(bytes: source.dropLast($0), encoding: .utf8) != nil }) {
-      return true
-    }
-    guard isClean else { return false }
-    guard let charset = Array(type.utf8)[...].parameter("charset") else {
-      return isSaid && !source.contains { [0x81, 0x8D, 0x8F, 0x90, 0x9D].contains($0) }
-    }
-    let name = String(decoding: charset.value, as: UTF8.self).lowercased()
-    return ["iso-8859-", "latin", "windows-", "cp", "koi8", "iso-2022-", "euc-", "shift", "gb", "big5"]
-      .contains { name.hasPrefix($0) }
+    isDeclared && !source.contains(0)
+      || source.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0.isSpace || $0 == 0x1B }
+        && (0...3).contains { String(bytes: source.dropLast($0), encoding: .utf8) != nil }
   }
 
-  /// Notes that a body, or a value in it, is unreadable, and replaces it if the options say so.
-  mutating func giveUp(_ draft: inout Draft, _ reason: String, isJSON: Bool = false) {
-    unread.append(reason + (redaction.replacesUnreadableBodies ? ", replaced as a whole" : ", kept as it is"))
-    guard redaction.replacesUnreadableBodies else { return }
-    take(draft.source, .secret)
+  /// Notes a body, or a value in it, that is not read, and replaces it if the option says so: only shapes and known
+  /// secrets are found in it.
+  ///
+  /// - Parameter format: What is not read; `nil` for a format without secrets.
+  mutating func readUnread(_ draft: inout Draft, _ format: String?, isJSON: Bool = false) {
+    if let format { unread.append(format + (redaction.unread == .keep ? ", kept" : ", removed")) }
+    guard format != nil, redaction.unread != .keep else {
+      for index in draft.source.indices where index == 0 || !draft.source[index - 1].isOfWord {
+        if let last = draft.end, index < last { continue }
+        _ = readShape(&draft, at: index)
+      }
+      return
+    }
     draft = Draft(draft.source)
+    take("(unread)")
     let quote = Array((isJSON ? "\"" : "").utf8)
     draft.replace(draft.source.indices, by: isJSON ? quote + Escapes.backslash.added(to: mark) + quote : mark)
   }
@@ -124,7 +124,7 @@ extension Redactor {
       }
       return true
     }
-    giveUp(&draft, "its coding \(coding.isEmpty ? "gzip" : coding) cannot be decoded")
+    readUnread(&draft, "the coding \(coding.isEmpty ? "gzip" : coding)")
     return true
   }
 
@@ -172,9 +172,8 @@ extension Redactor {
       guard index < draft.source.count else { return }
       let end = readJSON(&draft, from: index)
       guard end > index, end == draft.source.count || !",:]}".utf8.contains(draft.source[end]) else {
-        readText(&draft, from: end, .lines)
-        if isDeclared { giveUp(&draft, "no JSON", isJSON: true) }
-        return
+        guard isDeclared else { return readText(&draft, from: end, isLines: true) }
+        return readUnread(&draft, "no JSON", isJSON: true)
       }
       index = end
     }
@@ -191,48 +190,19 @@ extension Redactor {
     } && !source.contains { $0 <= 0x20 || "<>\"{}".utf8.contains($0) }
   }
 
-  /// Whether the first line has names alone, and the second one as many cells.
-  private func looksLikeTable(_ source: [UInt8]) -> Bool {
-    let lines = source.split(maxSplits: 2, whereSeparator: \.isLineEnd)
-    guard lines.count > 1, lines[0].allSatisfy({ $0.isOfWord || "-.,;\t\"".utf8.contains($0) }) else { return false }
-    return ",;\t".utf8.contains { separator in
-      let count = lines[0].count { $0 == separator }
-      return count > 0 && count == lines[1].count { $0 == separator }
-    }
-  }
-
   private mutating func readForm(_ draft: inout Draft) {
     for item in draft.source.split(separator: UInt8(ascii: "&")) {
       guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { continue }
       draft.keep(item.startIndex..<equals)
-      let name = Escapes.form.removed(from: item[..<equals])
-      read(equals + 1..<item.endIndex, named: name, in: &draft, escapes: .form)
-    }
-  }
-
-  /// Reads a table whose first line names the columns (RFC 4180).
-  private mutating func readTable(_ draft: inout Draft) {
-    let (source, quote) = (draft.source, UInt8(ascii: "\""))
-    let head = source[Self.startOfText(source)...].prefix { !$0.isLineEnd }
-    let separator = ",;\t".utf8.max { one, other in head.count { $0 == one } < head.count { $0 == other } }
-    guard head.split(whereSeparator: { $0 == separator }).contains(where: { suspicion($0) > .none }) else {
-      return readText(&draft, .lines)
-    }
-    var (names, column, start, isQuoted) = ([[UInt8]](), 0, head.startIndex, false)
-    for index in start...source.count {
-      let byte = index < source.count ? source[index] : 0x0A
-      // A quote within a quoted cell is doubled.
-      if byte == quote, isQuoted || index == start || source[index - 1] == quote { isQuoted.toggle() }
-      guard byte == separator || byte == 0x0A, !isQuoted || index == source.count else { continue }
-      func isOutside(_ byte: UInt8) -> Bool { byte == quote || byte == 0x0D }
-      let first = source[start..<index].firstIndex { !isOutside($0) } ?? index
-      let cell = first..<(source[first..<index].lastIndex { !isOutside($0) } ?? first - 1) + 1
-      if start <= head.endIndex {
-        names.append(Array(source[cell]))
-      } else if column < names.count {
-        read(cell, named: names[column], in: &draft)
+      let (name, value) = (Escapes.form.removed(from: item[..<equals]), equals + 1..<item.endIndex)
+      let row = row(name)?.hiding(Escapes.form.removed(from: item[value]))
+      at(name) { redactor in
+        if let row {
+          redactor.hide(value, in: &draft, escapes: .form, row.name)
+        } else {
+          redactor.read(value, in: &draft, escapes: .form)
+        }
       }
-      (start, column) = (index + 1, byte == separator ? column + 1 : 0)
     }
   }
 
@@ -245,7 +215,8 @@ extension Redactor {
       places += start..<min(line.endIndex + 1, source.count)
       plain += source[start..<min(line.endIndex + 1, source.count)]
     }
-    if let changed = changed(source, placed: (plain, places + [source.count]), by: { $0.readText(&$1, .lines) }) {
+    if let changed = changed(source, placed: (plain, places + [source.count]), by: { $0.readText(&$1, isLines: true) })
+    {
       draft.replace(source.indices, by: changed)
     } else {
       draft.keep(source.indices)
@@ -331,7 +302,15 @@ extension Redactor {
       }
     }
     guard line < part.upperBound else { return }
-    read(line..<part.upperBound, named: name.utf8, in: &draft) { $0.readBody(&$1, type: type, codings: codings) }
+    let content = line..<part.upperBound
+    let row = row(name.utf8)?.hiding(Array(source[content]))
+    at(name.utf8) { redactor in
+      if let row {
+        redactor.hide(content, in: &draft, row.name)
+      } else {
+        redactor.read(content, in: &draft) { $0.readBody(&$1, type: type, codings: codings) }
+      }
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 extension Redactor {
   mutating func redacted(_ entry: HAR.Entry) -> HAR.Entry {
     var entry = entry
-    let list = entry.extensions.removeValue(forKey: TakenValue.list)
+    let list = entry.extensions.removeValue(forKey: HAR.Entry.redacted)
     place = ["request.url"]
     entry.request.url = redacted(entry.request.url)
     place = ["request.headers"]
@@ -26,14 +26,13 @@ extension Redactor {
     for part in [\HAR.Entry.extensions, \.request.extensions, \.response.extensions, \.timings.extensions, \.cache] {
       entry[keyPath: part] = redacted(entry[keyPath: part])
     }
-    entry.extensions[TakenValue.list] = list
+    entry.extensions[HAR.Entry.redacted] = list
     return entry
   }
 
   mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
     var field = field
-    // The name of an item may have a value in it, as in `?token%3Dvalue`.
-    if !isHeader { field.name = redacted(field.name) }
+    if !isHeader { field.name = redacted(name: field.name) }
     place.append(String((isHeader ? field.name.lowercased() : field.name).prefix(128)))
     defer { place.removeLast() }
     field.comment = redacted(field.comment)
@@ -53,44 +52,47 @@ extension Redactor {
     default:
       // Some programs leave the names of items and of a form's fields encoded.
       let plain = isHeader ? Array(field.name.utf8) : Escapes.form.removed(from: Array(field.name.utf8)[...])
-      field.value = redacted(field.value, named: String(decoding: plain, as: UTF8.self))
+      field.value = redacted(field.value, named: String(decoding: plain, as: UTF8.self), isWhole: isHeader)
     }
     return field
+  }
+
+  /// The name of an item, which is the whole item if its `=` is encoded.
+  private mutating func redacted(name: String) -> String {
+    guard let equals = name.firstIndex(of: "=") else { return redacted(name) }
+    return name[...equals] + redacted(String(name[name.index(after: equals)...]), named: String(name[..<equals]))
   }
 
   /// Hides the secret part of credentials: not their scheme (RFC 9110, section 11.4).
   private mutating func credentials(_ value: String) -> String {
     let parts = value.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2 else { return hidden(value) }
+    guard parts.count == 2 else { return hidden(value, "…authorization") }
     if parts[0].lowercased() == "basic", let pair = Data(base64Encoded: String(parts[1])),
       let colon = pair.firstIndex(of: UInt8(ascii: ":"))
     {
-      noteSecret(Array(pair[(colon + 1)...]))
+      note(Array(pair[(colon + 1)...]))
     }
-    return "\(parts[0]) \(hidden(String(parts[1])))"
+    return "\(parts[0]) \(hidden(String(parts[1]), "…authorization"))"
   }
 
   /// `name=value` with its value hidden.
   private mutating func pair(_ pair: Substring) -> String {
     guard let equals = pair.firstIndex(of: "=") else {
-      return pair.allSatisfy(\.isWhitespace) ? String(pair) : hidden(String(pair))
+      return pair.allSatisfy(\.isWhitespace) ? String(pair) : hidden(String(pair), "…cookie")
     }
     let value = pair[pair.index(after: equals)...].trimmingCharacters(in: .whitespacesAndNewlines)
-    return pair[...equals] + cookie(String(pair[..<equals]), value)
+    return pair[...equals] + cookie(value)
   }
 
-  /// Hides the value of a cookie. Many values are public words that occur elsewhere too, so only likely credentials are
-  /// searched for in the rest of the exchange.
-  private mutating func cookie(_ name: String, _ value: String) -> String {
-    let isLikely = Array(value.utf8).looksLikeCredential && !value.utf8.allSatisfy(\.isASCIIDigit)
-    let isNoted = suspicion(name.utf8) >= .list || isLikely
-    if isNoted { noteSecret(Escapes.percent.removed(from: Array(value.utf8)[...])) }
-    return hidden(value, isNoted: isNoted)
+  /// Hides the value of a cookie.
+  private mutating func cookie(_ value: String) -> String {
+    note(Escapes.percent.removed(from: Array(value.utf8)[...]))
+    return hidden(value, "…cookie")
   }
 
   private mutating func redacted(_ cookie: HAR.Cookie) -> HAR.Cookie {
     var cookie = cookie
-    cookie.value = redaction.hides("cookie") ? self.cookie(cookie.name, cookie.value) : redacted(cookie.value)
+    cookie.value = redaction.hides("cookie") ? self.cookie(cookie.value) : redacted(cookie.value)
     cookie.path = redacted(cookie.path)
     cookie.comment = redacted(cookie.comment)
     cookie.extensions = redacted(cookie.extensions)
@@ -101,19 +103,31 @@ extension Redactor {
     var body = body
     let type = body.mediaType.isEmpty ? fields.first { $0.name.lowercased() == "content-type" }?.value : body.mediaType
     let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value).joined(separator: ",")
-    let (places, mistakes) = (places, unread.count)
-    if let bytes = changed(Array(body.data), by: { $0.readBody(&$1, type: type ?? "", codings: codings) }) {
-      let missing = body.size - body.data.count
+    let missing = body.size - body.data.count
+    let known = unread.count
+    let bytes = changed(Array(body.data)) { redactor, draft in
+      redactor.readBody(&draft, type: type ?? "", codings: codings)
+      if missing > 0 { redactor.hideCut(&draft) }
+    }
+    if let bytes {
       body.data = Data(bytes)
       body.size = bytes.count + missing
       body.extensions["compression"] = nil
     }
-    if redaction.replacesUnreadableBodies, unread.count > mistakes, self.places > places, body.comment == nil {
-      body.comment = "Unreadable values were replaced."
+    if redaction.unread != .keep, unread.count > known, bytes != nil, body.comment == nil {
+      body.comment = "Values that cannot be read were replaced."
     }
     body.comment = redacted(body.comment)
     body.extensions = redacted(body.extensions)
     return body
+  }
+
+  /// Hides the last word of a truncated text if it may be the first part of a secret.
+  private mutating func hideCut(_ draft: inout Draft) {
+    let start = (draft.source.lastIndex { !$0.isOfWord && !"-.~+/=%".utf8.contains($0) } ?? -1) + 1
+    let word = Array(draft.source[start...])
+    guard word.isLikelyCredential, word.count <= Self.longest, !draft.replaces(start) else { return }
+    hide(start..<draft.source.count, in: &draft, "(end)", isNoted: false)
   }
 
   /// Redacts custom fields as JSON.

@@ -12,10 +12,9 @@ extension Redactor {
   /// An open element.
   private struct Element {
     let name: String
-    /// The suspicion of the text in it.
-    let content: Suspicion
-    /// The suspicion of the next child element by a preceding name, as in property lists.
-    var next = Suspicion.none
+    /// The row of its name, and that of a name around it.
+    let row: Row?
+    let inside: Row?
   }
 
   /// Reads XML or HTML, even if tags do not match.
@@ -35,7 +34,7 @@ extension Redactor {
         index = stop
       } else if rest.starts(with: "<![CDATA[".utf8) {
         let stop = end(of: "]]>", from: index + 9)
-        readContent(&draft, index + 9..<max(index + 9, stop - 3), section: index..<stop, &stack)
+        readContent(&draft, index + 9..<max(index + 9, stop - 3), section: index..<stop, of: stack.last)
         index = stop
       } else if rest.starts(with: "<?".utf8) || rest.starts(with: "<!".utf8) {
         let stop = end(of: ">", from: index)
@@ -52,26 +51,25 @@ extension Redactor {
           if element.name == name { break }
         }
       } else if rest.first == UInt8(ascii: "<"), rest.count > 1, Self.isOfName(rest[index + 1]) {
-        let written = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
-        let name = written.lowercased()
-        let content = stack.last?.content.ofMembers(isElement: false) ?? .none
-        let outer = max(stack.last?.next ?? .none, content > .shape && Self.isDescription(written) ? .shape : content)
-        if !stack.isEmpty { stack[stack.count - 1].next = .none }
-        let tag = readTag(&draft, at: index, written, outer, isHTML: isHTML)
+        let name = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
+        let tag = readTag(&draft, at: index, isHTML: isHTML)
         index = tag.end
-        if isHTML, name == "script" || name == "style" {
+        let isScript = isHTML && ["script", "style"].contains(name.lowercased())
+        if isScript {
           // HTML names are case-insensitive.
-          let stop =
-            source.firstRange(of: Array("</\(name)".utf8), from: index, ignoresCase: true)?.lowerBound ?? source.count
-          read(index..<stop, in: &draft) { $0.readText(&$1, .code) }
+          let close = Array("</\(name.lowercased())".utf8)
+          let stop = source.firstRange(of: close, from: index, ignoresCase: true)?.lowerBound ?? source.count
+          readScript(&draft, index..<stop, tag.type, isStyle: name.lowercased() == "style")
           index = stop
         } else if !tag.isEmpty {
-          stack.append(Element(name: name, content: tag.content))
-          open[name, default: 0] += 1
+          let around = stack.last
+          stack.append(
+            Element(name: name.lowercased(), row: row(name.utf8) ?? tag.label, inside: around?.row ?? around?.inside))
+          open[name.lowercased(), default: 0] += 1
         }
       } else {
         let stop = draft.find(from: index + 1) { $0 == UInt8(ascii: "<") }
-        readContent(&draft, index..<stop, section: nil, &stack)
+        readContent(&draft, index..<stop, section: nil, of: stack.last)
         index = stop
       }
     }
@@ -84,42 +82,42 @@ extension Redactor {
 
   /// Reads the text between tags.
   private mutating func readContent(
-    _ draft: inout Draft, _ range: Range<Int>, section: Range<Int>?, _ stack: inout [Element]
+    _ draft: inout Draft, _ range: Range<Int>, section: Range<Int>?, of element: Element?
   ) {
     let escapes: Escapes = section == nil ? .entity : []
     let text = draft.source[range]
     guard let first = text.firstIndex(where: { !$0.isSpace }), let last = text.lastIndex(where: { !$0.isSpace }),
-      let element = stack.last
+      let element
     else { return read(range, in: &draft, escapes: escapes) }
-    if ["key", "name"].contains(element.name), stack.count > 1 {
-      let next = suspicion(ofLabel: escapes.removed(from: text[first...last]))
-      stack[stack.count - 2].next = next
-      // The keys of a property list are names, not secrets.
-      if next > .none, element.name == "key", stack[stack.count - 2].name == "dict" { return draft.keep(range) }
-    }
+    let (content, plain) = (first..<last + 1, escapes.removed(from: text[first...last]))
+    let row = element.row?.hiding(plain) ?? element.inside?.hiding(leaf: plain)
     // Replace a CDATA section as a whole by text.
     at(element.name.utf8) { redactor in
-      guard element.content.covers(escapes.removed(from: text[first...last])) else {
-        return redactor.read(range, in: &draft, escapes: escapes)
+      if let row, plain.isNumber {
+        if row.hidesNumbers { redactor.hideNumber(content, in: &draft, row.name) } else { draft.keep(content) }
+      } else if let row {
+        redactor.hide(content, within: section, in: &draft, escapes: escapes, row.name)
+      } else {
+        redactor.read(range, in: &draft, escapes: escapes)
       }
-      let text = draft.source[first...last]
-      if ["double", "i4", "int", "integer", "long", "real"].contains(element.name),
-        text.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: "-") })
-      {
-        return redactor.hideNumber(first..<last + 1, in: &draft, element.content)
-      }
-      redactor.hide(first..<last + 1, within: section, in: &draft, escapes: escapes, element.content)
     }
+  }
+
+  /// Reads a script: data in JSON, and otherwise a format that is not read.
+  private mutating func readScript(_ draft: inout Draft, _ range: Range<Int>, _ type: String, isStyle: Bool) {
+    guard draft.source[range].contains(where: { !$0.isSpace }) else { return }
+    if type.hasSuffix("json") { return read(range, in: &draft) }
+    read(range, in: &draft) { $0.readUnread(&$1, isStyle ? nil : "a script") }
   }
 
   /// Reads a tag with its attributes.
   private mutating func readTag(
-    _ draft: inout Draft, at start: Int, _ name: String, _ outer: Suspicion, isHTML: Bool
-  ) -> (end: Int, isEmpty: Bool, content: Suspicion) {
+    _ draft: inout Draft, at start: Int, isHTML: Bool
+  ) -> (end: Int, isEmpty: Bool, label: Row?, type: String) {
     let source = draft.source
     var index = draft.find(from: start + 1) { !Self.isOfName($0) }
     draft.keep(start..<index)
-    var attributes: [(name: String, suspicion: Suspicion, value: Range<Int>)] = []
+    var attributes: [(name: String, value: Range<Int>)] = []
     while index < source.count, source[index] != UInt8(ascii: ">") {
       guard Self.isOfName(source[index]) else {
         index += 1
@@ -128,39 +126,38 @@ extension Redactor {
       let name = index
       index = draft.find(from: index) { !Self.isOfName($0) }
       draft.keep(name..<index)
-      let local = Self.local(source[name..<index])
       let equals = draft.skipSpace(from: index)
       guard equals < source.count, source[equals] == UInt8(ascii: "=") else { continue }
+      let local = Self.local(source[name..<index])
       index = draft.skipSpace(from: equals + 1)
       guard index < source.count else { break }
       let quote = source[index], isQuoted = "\"'".utf8.contains(quote)
       let value = isQuoted ? index + 1 : index
       let end = draft.find(from: value) { isQuoted ? $0 == quote : $0.isSpace || $0 == UInt8(ascii: ">") }
-      attributes.append((local.lowercased(), suspicion(local.utf8), value..<end))
+      attributes.append((local, value..<end))
       index = min(isQuoted ? end + 1 : end, source.count)
     }
-    let (tag, isEmpty) = (name.lowercased(), index > start && source[index - 1] == UInt8(ascii: "/"))
-    var label = Suspicion.none
-    for (name, _, value) in attributes {
-      let text = Escapes.entity.removed(from: source[value])
-      let isLabel = Self.labels.contains(name) || isHTML && name == "id" && tag == "input"
-      if isLabel { label = max(label, suspicion(ofLabel: text)) }
-      if name == "type", text.elementsEqual("password".utf8) { label = .secret }
+    let isEmpty = index > start && source[index - 1] == UInt8(ascii: "/")
+    func text(_ names: String...) -> [UInt8]? {
+      attributes.first { names.contains($0.name.lowercased()) }.map { Escapes.entity.removed(from: source[$0.value]) }
     }
-    let content = max(outer, suspicion(name.utf8))
-    for (name, own, value) in attributes {
-      let isLabel = Self.labels.contains(name)
-      if isLabel, label >= .list {
-        draft.keep(value)
-        continue
+    let type = String(decoding: text("type") ?? [], as: UTF8.self).lowercased()
+    let label =
+      row(label: text("name", "key", "field", "id") ?? []) ?? (type == "password" ? row("password".utf8) : nil)
+    for (name, value) in attributes {
+      let plain = Escapes.entity.removed(from: source[value])
+      let isValue = ["content", "value"].contains(name.lowercased())
+      at(name.utf8) { redactor in
+        if let row = (redactor.row(name.utf8) ?? (isValue ? label : nil))?.hiding(plain) {
+          redactor.hide(value, in: &draft, escapes: .entity, row.name)
+        } else {
+          redactor.read(value, in: &draft, escapes: .entity)
+        }
       }
-      let around = Self.values.contains(name) ? max(label, content) : name == "id" ? content : .none
-      let suspicion = max(around, isLabel ? .none : own)
-      at(name.utf8) { $0.read(value, suspicion, in: &draft, escapes: .entity) }
     }
     // In HTML, named elements contain other elements, except for a text area.
-    let holdsValue = !isHTML || tag == "textarea"
-    return (min(index + 1, source.count), isEmpty, max(content, holdsValue ? label : .none))
+    let tag = Self.local(source[(start + 1)...].prefix { Self.isOfName($0) }).lowercased()
+    return (min(index + 1, source.count), isEmpty, !isHTML || tag == "textarea" ? label : nil, type)
   }
 }
 

@@ -1,31 +1,37 @@
 extension Redactor {
-  /// Replaces a secret known by its shape: a credential of a well-known service, a signed or encrypted token (RFC
-  /// 7519), a private key (RFC 7468), and by option a payment number.
+  /// Hides a secret known by its shape: a signed or encrypted token (RFC 7519), a private key (RFC 7468), credentials
+  /// after `Bearer` or `Basic` (RFC 9110, section 11.4), a credential of a well-known service, and by option a payment
+  /// number.
   ///
   /// - Returns: The end of the secret; `nil` if none begins here.
   mutating func readShape(_ draft: inout Draft, at start: Int) -> Int? {
     let rest = draft.source[start...]
-    var (start, end) = (start, Int?.none)
-    if rest.first == UInt8(ascii: "-"), rest.starts(with: "-----BEGIN ".utf8) {
+    var (start, end, shape) = (start, Int?.none, "token")
+    switch rest.first.map(\.lowercased) {
+    case UInt8(ascii: "-") where rest.starts(with: "-----BEGIN ".utf8):
       let kind = rest.dropFirst(11).prefix { $0 != UInt8(ascii: "-") && !$0.isLineEnd }
       guard String(decoding: kind, as: UTF8.self).contains("PRIVATE KEY") else { return nil }
       let mark = draft.source.firstRange(of: "-----END ".utf8, from: kind.endIndex)
-      end = mark.map { min($0.upperBound + kind.count + 5, rest.endIndex) } ?? rest.endIndex
-    } else if rest.first == UInt8(ascii: "L"), rest.starts(with: "LS0tLS1CRUdJTi".utf8) {
-      // A private key in Base64.
-      guard start == 0 || !Base64.isDigit(draft.source[start - 1]) else { return nil }
-      let run = Base64.run(around: start..<start + 1, in: start..<rest.endIndex, of: draft.source)
-      let key = Base64.decoded(draft.source[run].prefix { $0 != UInt8(ascii: "=") }) ?? []
-      if key.firstRange(of: "PRIVATE KEY".utf8, from: 0) != nil { end = run.upperBound }
-    } else if rest.first.map({ $0 | 0x20 }) == UInt8(ascii: "b"), rest.dropFirst().starts(with: "earer ".utf8) {
-      let token = rest.dropFirst(7).prefix { $0.isOfWord || "-.~+/=".utf8.contains($0) }
-      if token.count >= 16, Array(token).looksRandom { (start, end) = (token.startIndex, token.endIndex) }
-    } else {
+      (end, shape) = (mark.map { min($0.upperBound + kind.count + 5, rest.endIndex) } ?? rest.endIndex, "private key")
+    case UInt8(ascii: "b"):
+      let scheme = rest.prefix { $0.isASCIILetter }
+      let word = rest[scheme.endIndex...].dropFirst().prefix { $0.isOfWord || "-.~+/=".utf8.contains($0) }
+      guard rest[scheme.endIndex...].first == 0x20, !word.isEmpty else { break }
+      let isSecret =
+        switch String(decoding: scheme, as: UTF8.self).lowercased() {
+        case "bearer": Array(word).isLikelyCredential
+        case "basic": Data(base64Encoded: Data(word))?.contains(UInt8(ascii: ":")) ?? false
+        default: false
+        }
+      if isSecret { (start, end, shape) = (word.startIndex, word.endIndex, "scheme") }
+    default: break
+    }
+    if end == nil {
       end = draft.source.withUnsafeBufferPointer { CredentialShapes.end(in: $0, at: start) }
     }
-    if end == nil, redaction.hidesPaymentNumbers { end = endOfPaymentNumber(rest) }
+    if end == nil, redaction.hidesPaymentNumbers { (end, shape) = (endOfPaymentNumber(rest), "payment number") }
     guard let end else { return nil }
-    hide(start..<end, in: &draft, .shape)
+    hide(start..<end, in: &draft, "(\(shape))")
     return end
   }
 

@@ -1,52 +1,60 @@
-/// Parses the values of an exchange and replaces those under secret names; with finders, also other occurrences of
-/// known secrets.
+/// Parses the values of an exchange and replaces those under the names of secrets, and those with the shape of one; with
+/// finders, also other occurrences of known secrets.
 ///
 /// Every value is read once; a value in another format inside it is read as a nested value, up to a depth. The work is
 /// therefore linear in the number of bytes.
 struct Redactor {
+  typealias Row = CredentialNames.Row
+
   let redaction: Redaction
   /// Searches for known secrets.
   let finders: [SecretFinder]
   let mark: [UInt8]
   /// The replacement of numbers.
   let zero = [UInt8(ascii: "0")]
-  /// Values under secret names.
-  var found: Set<[UInt8]> = []
-  /// The number of replaced values, and the values by place.
-  var places = 0
-  private(set) var taken: [String: TakenValue] = [:]
+  /// Secrets, by their names and shapes.
+  private(set) var found: Set<[UInt8]> = []
+  /// The number of replaced values by rule, and the places of all.
+  private(set) var counts: [String: Int] = [:]
+  private(set) var places: Set<String> = []
+  /// The numbers of replaced values, in a cassette.
+  var numbers: HiddenNumbers?
   /// The current place in the entry: the part of the message, and names in it.
   var place: [String] = []
-  private var suspicions: [String: Suspicion] = [:]
-  /// Members of JSON by name.
-  var members: [String: Member] = [:]
-  /// The reasons why bodies could not be read.
+  private var rows: [String: Row?] = [:]
+  /// The formats of bodies that were not read.
   var unread: [String] = []
   /// The number of bytes read, including repetitions, and of steps of the finders.
   private(set) var work = 0
   private var depth = 0
 
+  /// The rule that hides a known secret wherever it stands.
+  static let echo = "(echo)"
+
+  /// The most bytes of a secret of which echoes are found: longer ones are not repeated as a whole.
+  static let longest = 4096
   /// Deeper nesting does not occur in real traffic, only in attacks.
   private static let mostDepth = 8
 
-  init(_ redaction: Redaction, finders: [SecretFinder] = []) {
-    (self.redaction, self.finders) = (redaction, finders)
+  init(_ redaction: Redaction, finders: [SecretFinder] = [], numbers: HiddenNumbers? = nil) {
+    (self.redaction, self.finders, self.numbers) = (redaction, finders + redaction.finders, numbers)
     mark = Array(redaction.replacement.utf8)
   }
 
-  mutating func suspicion(_ name: some Sequence<UInt8>) -> Suspicion {
+  /// The row of a name; `nil` if its values are shown.
+  mutating func row(_ name: some Sequence<UInt8>) -> Row? {
     let name = String(decoding: Array(name), as: UTF8.self)
-    if let known = suspicions[name] { return known }
-    if suspicions.count > 4096 { suspicions = [:] }
-    let suspicion = redaction.suspicion(of: name)
-    suspicions[name] = suspicion
-    return suspicion
+    if let known = rows[name] { return known }
+    if rows.count > 4096 { rows = [:] }
+    let row = redaction.row(of: name)
+    rows[name] = .some(row)
+    return row
   }
 
-  /// The suspicion of a text in the position of a name.
-  mutating func suspicion(ofLabel text: [UInt8]) -> Suspicion {
-    let isName = text.count <= 64 && !text.contains { $0 <= 0x20 || "?&=<>{}\"".utf8.contains($0) }
-    return isName ? suspicion(text) : .none
+  /// The row of a text in the position of a name.
+  mutating func row(label text: [UInt8]) -> Row? {
+    let isName = 1...64 ~= text.count && !text.contains { $0 <= 0x20 || "?&=<>{}\"".utf8.contains($0) }
+    return isName ? row(text) : nil
   }
 
   /// Runs a closure at a place within the current one.
@@ -56,59 +64,67 @@ struct Redactor {
     return body(&self)
   }
 
-  /// Notes a replacement at the current place.
-  mutating func take(_ secret: [UInt8], _ suspicion: Suspicion) {
-    places += 1
-    // Deeper places are listed by their beginning.
-    taken[place.prefix(32).joined(separator: "."), default: TakenValue()].add(
-      secret, isDigested: suspicion <= .list || suspicion == .modified,
-      isTold: CredentialNames.kind(of: place.last ?? "") != .changing)
+  /// Whether a value is the replacement of another one.
+  func isMark(_ value: some Collection<UInt8>) -> Bool {
+    value.elementsEqual(mark)
+      || !mark.isEmpty && value.count <= mark.count + 65 && value.starts(with: mark + [UInt8(ascii: "-")])
+        && value.dropFirst(mark.count + 1).allSatisfy { $0.isOfWord || $0 == UInt8(ascii: "-") }
   }
 
-  /// Replaces the value of a secret name.
+  /// The replacement of a value.
+  mutating func mark(of secret: [UInt8]) -> [UInt8] {
+    if let name = redaction.marks[secret] { return mark + Array("-\(name)".utf8) }
+    guard !mark.isEmpty else { return mark }
+    let isChanging = CredentialNames.kind(of: place.last ?? "") == .changing
+    return numbers?.number(of: secret, isChanging: isChanging).map { mark + Array("-\($0)".utf8) } ?? mark
+  }
+
+  mutating func note(_ secret: [UInt8]) {
+    if secret.isLikelyCredential, !isMark(secret), secret.count <= Self.longest { found.insert(secret) }
+  }
+
+  /// Notes a replacement at the current place.
+  mutating func take(_ rule: String) {
+    counts[rule, default: 0] += 1
+    // Deeper places are listed by their beginning.
+    places.insert(place.prefix(32).joined(separator: "."))
+  }
+
+  /// Replaces a secret.
   ///
   /// - Parameters:
   ///   - whole: The range to replace, if it is larger than the value.
   ///   - escapes: The escapes of the value, also used for the replacement.
   mutating func hide(
     _ range: Range<Int>, within whole: Range<Int>? = nil, in draft: inout Draft, escapes: Escapes = [],
-    _ suspicion: Suspicion = .secret, isNoted: Bool = true
+    _ rule: String, isNoted: Bool = true
   ) {
     let secret = escapes.removed(from: draft.source[range])
-    guard !secret.isEmpty, secret != mark else { return draft.keep(whole ?? range) }
-    if isNoted { noteSecret(secret) }
-    take(secret, suspicion)
-    draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
+    guard !secret.isEmpty, !isMark(secret) else { return draft.keep(whole ?? range) }
+    if isNoted { note(secret) }
+    take(rule)
+    draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark(of: secret)))
   }
 
   /// Replaces a number, which stays one.
-  mutating func hideNumber(_ range: Range<Int>, in draft: inout Draft, _ suspicion: Suspicion) {
-    take(Array(draft.source[range]), suspicion)
+  mutating func hideNumber(_ range: Range<Int>, in draft: inout Draft, _ rule: String) {
+    let number = Array(draft.source[range])
+    guard number != zero else { return draft.keep(range) }
+    note(number)
+    take(rule)
     draft.replace(range, by: zero)
   }
 
-  /// Replaces a value if the suspicion covers it; otherwise reads it as a nested value. Replacements are written with
-  /// the same escapes; the rest stays as written.
+  /// Reads a nested value. Replacements are written with the same escapes; the rest stays as written.
   mutating func read(
-    _ range: Range<Int>, _ suspicion: Suspicion = .none, in draft: inout Draft, escapes: Escapes = [],
-    isNoted: Bool = true, by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
+    _ range: Range<Int>, in draft: inout Draft, escapes: Escapes = [],
+    by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
   ) {
-    if suspicion.covers(escapes.removed(from: draft.source[range])) {
-      hide(range, in: &draft, escapes: escapes, suspicion, isNoted: isNoted)
-    } else if let changed = changed(Array(draft.source[range]), escapes: escapes, by: reading) {
+    if let changed = changed(Array(draft.source[range]), escapes: escapes, by: reading) {
       draft.replace(range, by: changed)
     } else {
       draft.keep(range)
     }
-  }
-
-  /// Replaces or reads the value of a name.
-  mutating func read(
-    _ range: Range<Int>, named name: some Sequence<UInt8>, in draft: inout Draft, escapes: Escapes = [],
-    by reading: (inout Redactor, inout Draft) -> Void = { $0.readText(&$1) }
-  ) {
-    let suspicion = suspicion(name)
-    at(name) { $0.read(range, suspicion, in: &draft, escapes: escapes, by: reading) }
   }
 
   /// Reads a value; `nil` if nothing changes.
@@ -121,7 +137,7 @@ struct Redactor {
   ) -> [UInt8]? {
     let placed = placed ?? escapes.placed(from: text[...])
     let value = placed?.plain ?? text
-    guard !value.isEmpty, value != mark else { return nil }
+    guard !value.isEmpty, !isMark(value) else { return nil }
     work += value.count
     var draft = Draft(value)
     if depth < Self.mostDepth {
@@ -130,13 +146,14 @@ struct Redactor {
       depth -= 1
       work += draft.work
     } else {
-      giveUp(&draft, "a value is nested too deeply")
+      readUnread(&draft, "a value that is nested too deeply")
     }
     for finder in finders {
       for gap in draft.gaps {
         for range in finder.secrets(in: gap, of: value, work: &work) {
-          take(Array(value[range]), .secret)
-          draft.replace(range, by: mark)
+          take(Self.echo)
+          let name = finder.mark.map { mark + Array("-\($0)".utf8) }
+          draft.replace(range, by: name ?? mark(of: Escapes.any.removed(from: value[range])))
         }
       }
     }
@@ -151,94 +168,40 @@ struct Redactor {
   mutating func redacted(_ text: String?) -> String? { text.map { redacted($0) } }
 
   /// Redacts the value of a name.
-  mutating func redacted(_ text: String, named name: String) -> String {
-    let suspicion = suspicion(name.utf8)
-    return suspicion.covers(Array(text.utf8)) ? hidden(text, suspicion) : redacted(text)
+  mutating func redacted(_ text: String, named name: String, isWhole: Bool = false) -> String {
+    let row = row(name.utf8)
+    guard let row = isWhole ? row : row?.hiding(Array(text.utf8)) else { return redacted(text) }
+    return hidden(text, row.name)
   }
 
-  /// Hides a value under a secret name.
-  mutating func hidden(_ text: String, _ suspicion: Suspicion = .secret, isNoted: Bool = true) -> String {
+  /// Hides a value.
+  mutating func hidden(_ text: String, _ rule: String) -> String {
     var draft = Draft(Array(text.utf8))
-    hide(draft.source.indices, in: &draft, suspicion, isNoted: isNoted)
+    hide(draft.source.indices, in: &draft, rule)
     return draft.result.map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 }
 
-/// A text with replacements for its parts. It counts the bytes looked at ahead.
-struct Draft {
-  let source: [UInt8]
-  private var parts: [(range: Range<Int>, text: [UInt8]?)] = []
-  /// The number of bytes looked at, including repetitions.
-  private(set) var work = 0
+extension CredentialNames.Row {
+  var hidesNumbers: Bool { values.contains(.numbers) }
 
-  init(_ source: [UInt8]) {
-    self.source = source
+  /// The row, if it hides a value.
+  func hiding(_ value: [UInt8]) -> Self? {
+    !value.isEmpty && (values.contains(.spaces) || !value.contains(where: \.isSpace)) ? self : nil
   }
 
-  /// The ranges without a part.
-  var gaps: [Range<Int>] {
-    var (gaps, end): ([Range<Int>], Int) = ([], 0)
-    for part in ordered {
-      if part.range.lowerBound > end { gaps.append(end..<part.range.lowerBound) }
-      end = max(end, part.range.upperBound)
-    }
-    return end < source.count ? gaps + [end..<source.count] : gaps
+  /// The row, if it hides a value somewhere in a container under its name.
+  func hiding(leaf value: [UInt8]) -> Self? { value.isLikelyCredential && !value.isTimestamp ? hiding(value) : nil }
+}
+
+extension [UInt8] {
+  /// Whether it is unlikely to occur by chance, unlike a word such as "password".
+  var isLikelyCredential: Bool {
+    count >= 20 || count >= 8 && contains(where: \.isASCIILetter) && contains(where: \.isASCIIDigit)
   }
+}
 
-  private var ordered: [(range: Range<Int>, text: [UInt8]?)] {
-    parts.sorted { $0.range.lowerBound < $1.range.lowerBound }
-  }
-
-  /// The text with replacements; `nil` without any.
-  var result: [UInt8]? { result(in: source, at: nil, []) }
-
-  /// Applies the replacements to the escaped text, whose offsets differ.
-  func result(in text: [UInt8], at places: [Int]?, _ escapes: Escapes) -> [UInt8]? {
-    guard parts.contains(where: { $0.text != nil }) else { return nil }
-    func place(_ index: Int) -> Int { places?[index] ?? index }
-    var (result, end): ([UInt8], Int) = ([], 0)
-    for case (let range, let new?) in ordered where place(range.lowerBound) >= end {
-      result += text[end..<place(range.lowerBound)] + escapes.added(to: new)
-      end = place(range.upperBound)
-    }
-    return result + text[end...]
-  }
-
-  /// The number of parts, which is the index of the next one.
-  var count: Int { parts.count }
-
-  mutating func replace(_ range: Range<Int>, by text: [UInt8]) { parts.append((range, text)) }
-
-  /// Marks a range that stays unchanged: it was read, or is a name.
-  mutating func keep(_ range: Range<Int>) { parts.append((range, nil)) }
-
-  /// Changes the replacement of a part.
-  mutating func change(_ part: Int, to text: [UInt8]?) { parts[part].text = text }
-
-  /// The first index of a matching byte, or the end.
-  mutating func find(from index: Int, where isWanted: (UInt8) -> Bool) -> Int {
-    let place = source[min(index, source.count)...].firstIndex(where: isWanted) ?? source.count
-    work += place - index
-    return place
-  }
-
-  /// The first index that is not white space.
-  mutating func skipSpace(from index: Int) -> Int { find(from: index) { !$0.isSpace } }
-
-  /// The end of a quoted text on the same line; escaped quotes are skipped.
-  ///
-  /// - Returns: The index of the closing quote; the end of the source if it comes first; `nil` if the line ends first.
-  mutating func endOfString(at quote: Int) -> Int? {
-    var index = quote + 1
-    defer { work += index - quote }
-    while index < source.count {
-      switch source[index] {
-      case source[quote]: return index
-      case UInt8(ascii: "\\"): index += 2
-      case 0x0A, 0x0D: return nil
-      default: index += 1
-      }
-    }
-    return source.count
-  }
+extension UInt8 {
+  var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
+  var isLineEnd: Bool { self == 0x0A || self == 0x0D }
 }

@@ -7,6 +7,8 @@ struct SecretFinder {
   /// Shorter secrets would match unrelated text.
   static let shortest = 6
 
+  /// What the replacement of these secrets ends in, if the app has named them.
+  let mark: String?
   /// The number of secrets.
   private(set) var count = 0
   /// The digests of secrets, inverted; and of their first 64, 128, 256, … bytes, where a comparison may end early.
@@ -18,7 +20,8 @@ struct SecretFinder {
 
   /// - Parameter capacity: The number of secrets that the filter is made for.
   /// - Returns: `nil` without any secret to look for.
-  init?(_ secrets: Set<[UInt8]>, capacity: Int = 0) {
+  init?(_ secrets: Set<[UInt8]>, capacity: Int = 0, mark: String? = nil) {
+    self.mark = mark
     let words = max(secrets.count, capacity) / 8 | 15
     filter = [UInt64](repeating: 0, count: 1 << (Int.bitWidth - words.leadingZeroBitCount))
     for secret in secrets { insert(secret) }
@@ -150,8 +153,29 @@ struct SecretFinder {
   }
 }
 
-extension UInt8 {
-  var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
-  var isLineEnd: Bool { self == 0x0A || self == 0x0D }
-  var isQuote: Bool { "\"'`".utf8.contains(self) }
+/// Values that exchanges have under secret names, to be removed from others.
+package struct KnownSecrets: Sendable {
+  private let limit: Int
+  /// At most two: the one with the older secrets is dropped when the other one is full.
+  private(set) var finders: [SecretFinder]
+
+  /// - Parameters:
+  ///   - secrets: Secrets to begin with, whatever they look like.
+  ///   - limit: The approximate maximum number of secrets; the oldest are dropped.
+  package init(_ secrets: Set<[UInt8]> = [], limit: Int = .max) {
+    self.limit = limit
+    finders = [SecretFinder(secrets)].compactMap(\.self)
+  }
+
+  package func contains(_ secret: [UInt8]) -> Bool { finders.contains { $0.isSecret(secret) } }
+
+  /// Adds the values that are unlikely to occur by chance.
+  package mutating func add(_ found: Set<[UInt8]>) {
+    let new = found.filter { !contains($0) }
+    if let last = finders.indices.last, finders[last].count + new.count <= limit / 2 {
+      for secret in new { finders[last].insert(secret) }
+    } else if let finder = SecretFinder(new, capacity: min(limit, 1 << 16)) {
+      finders = finders.suffix(1) + [finder]
+    }
+  }
 }

@@ -81,7 +81,7 @@ final class KeptExchange: Sendable {
       case .address: texts.add(entry.serverAddress ?? "")
       case .error: texts.add(exchange.failure?.message ?? "")
       case .comment: texts.add(entry.comment ?? "")
-      case .replaced: texts.add(entry.extensions[TakenValue.list]?.description ?? "")
+      case .replaced: texts.add(entry.extensions[HAR.Entry.redacted]?.description ?? "")
       }
     }
     for field in request.headers + response.headers + trailers {
@@ -139,7 +139,7 @@ final class KeptExchange: Sendable {
     entry.extensions = Inspector.Exchange.fields(
       id: number, state: state, source: source, failure: failure, attempts: attempts, isReused: isReused,
       truncated: requestBody.isTruncated || responseBody.isTruncated)
-    entry.extensions[TakenValue.list] = try? JSONValue(reading: text(.replaced).utf8)
+    entry.extensions[HAR.Entry.redacted] = try? JSONValue(reading: text(.replaced).utf8)
     return entry
   }
 

@@ -62,22 +62,17 @@ extension Cassette {
     guard !recorded.isEmpty || !pruned.isEmpty else { return }
     var archive = role.plays ? archive : HAR()
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
-    var report = RedactionReport(salt: String(UInt64.random(in: .min ... .max), radix: 16))
+    let known = state.withLock { $0.bindings.numbers }
+    let mark = options.redaction.replacement
+    let last = archive.data().hiddenNumbers(mark).map(\.number).max() ?? 0
+    var report = RedactionReport(HiddenNumbers(after: last, known))
     archive.entries = options.redaction.redacted(kept + written, report: &report)
-    let alike = Dictionary(grouping: archive.entries) { entry in
-      let (request, digests) = (
-        entry.request, entry.replaced.compactMapValues(\.string).map { "\($0.key) \($0.value)" }
-      )
-      return [request.method, request.url, request.body?.data.base64EncodedString() ?? ""] + digests.sorted()
-    }
-    for (key, entries) in alike.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      warn(of: Self.doubts(among: entries.map(\.replaced)), in: "\(key[0]) \(key[1].prefix { $0 != "?" })")
-    }
-    if options.comparesBodies, !report.changedBodies.isEmpty {
-      note(
-        .redacted,
-        "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ only in a "
-          + "secret are treated as equal.\n\(report)", isWarning: true)
+    let tracks = archive.entries.enumerated().compactMap { Track($1, number: $0 + 1, options, isRedacted: true) }
+    let given = archive.entries.flatMap { $0.response.hiddenNumbers(mark) }
+    let choices = TrackIndex.all(tracks, matching: options.matching)[0].choices(given: Set(given))
+    for (track, places) in choices.sorted(by: { $0.key < $1.key }) {
+      let issue = choice(tracks[track], places, isWarning: true)
+      state.withLock { $0.issues.append(issue) }
     }
     do { try CassetteFile.replace(file, by: archive.data(), version, calls) } catch {
       throw error.located(at: location)
@@ -106,18 +101,6 @@ extension Cassette {
         state.recorded.compactMap(\.self), state.tracks.filter { $0.uses == 0 }.map(\.number),
         state.recorded.contains { $0 == nil }, state.defect
       )
-    }
-  }
-}
-
-extension Cassette.Options {
-  /// Whether matching compares bodies or values inside them.
-  fileprivate var comparesBodies: Bool {
-    matching.contains { aspect in
-      switch aspect.kind {
-      case .body, .json, .field: true
-      default: false
-      }
     }
   }
 }

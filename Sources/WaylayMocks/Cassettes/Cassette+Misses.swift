@@ -7,8 +7,7 @@ extension Cassette {
 
   private func report(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
-    let all = state.tracks.filter { $0.accepts(asked, options.matching) && options.accepts($0, asked) }
-    let fitting = all.filter { $0.others(in: asked, options.matching).isEmpty }
+    let fitting = state.tracks.filter { $0.accepts(asked, options.matching) && options.accepts($0, asked) }
     guard fitting.isEmpty else {
       let list = fitting.prefix(3).map { "\n  \($0)" }.joined() + (fitting.count > 3 ? "\n  …" : "")
       let count =
@@ -21,9 +20,7 @@ extension Cassette {
           + "the last response to repeat (Cassette.Options.allowsRepeats).", location: location)
     }
     var text = "No entry of the cassette \(file.lastPathComponent) matches \(request)"
-    if let others = all.first?.others(in: asked, options.matching) {
-      text += ": it has another value in place of a redacted one (\(others.sorted().joined(separator: ", ")))."
-    } else if state.tracks.isEmpty {
+    if state.tracks.isEmpty {
       text += ": the cassette is empty."
     } else {
       let count = state.tracks.count

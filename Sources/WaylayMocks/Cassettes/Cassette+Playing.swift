@@ -33,25 +33,30 @@ extension Cassette {
 
   /// Claims an unused entry for a request, atomically: two concurrent requests never get the same entry.
   func take(_ asked: ComparedRequest) -> Track? {
-    guard let (track, doubts) = state.withLock({ $0.take(asked, options) }) else { return nil }
-    warn(of: doubts, in: track.description)
-    return track
+    guard let taken = state.withLock({ $0.take(asked, options) }) else { return nil }
+    if !taken.choice.isEmpty {
+      state.withLock { $0.issues.append(choice(taken.track, taken.choice, isWarning: false)) }
+    }
+    if !taken.changed.isEmpty {
+      note(
+        .redacted,
+        "\(taken.track) was played to another value than before in place of a hidden one "
+          + "(\(taken.changed.sorted().joined(separator: ", "))), because no other entry fits: a refreshed token, or another "
+          + "user?", isWarning: true)
+    }
+    return taken.track
   }
 
-  /// Returns the places at which redacted numbers of several entries differ: a live request cannot be assigned to one
-  /// of these entries.
-  static func doubts(among told: [[String: JSONValue]]) -> Set<String> {
-    Set(told.flatMap(\.keys)).filter { place in Set(told.compactMap { $0[place]?.int }).count > 1 }
-  }
-
-  /// Warns about entries that differ only in redacted values.
-  func warn(of doubts: Set<String>, in request: String) {
-    guard !doubts.isEmpty else { return }
-    note(
-      .redacted,
-      "\(file.lastPathComponent) has several entries for \(request), which differ only in redacted values "
-        + "(\(doubts.sorted().joined(separator: ", "))): they are played in the order in which they were recorded, "
-        + "regardless of the value in a request.", isWarning: true)
+  /// The issue of entries that differ only in hidden values.
+  func choice(_ track: Track, _ places: Set<String>, isWarning: Bool) -> MockIssue {
+    MockIssue(
+      kind: .redacted,
+      message: """
+        \(file.lastPathComponent) has several entries for \(track.question.method) \(Redaction.shown(track.question.url.url)) \
+        that differ only in hidden values (\(places.sorted().joined(separator: ", "))): a request does not tell which is \
+        meant, and gets the first. Name the values, and record again (WAYLAY_RECORD=all swift test):
+          options.redaction.hide(value: "…", as: "USER-A")
+        """, location: location, isWarning: isWarning)
   }
 
   private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {

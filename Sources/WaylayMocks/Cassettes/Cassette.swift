@@ -35,8 +35,10 @@ public final class Cassette: RequestInterceptor {
     /// Exchanges in flight, by their index in ``recorded``.
     var open: [Int: RecordedExchange] = [:]
     var issues: [MockIssue] = []
-    /// The places of redacted values whose ambiguity between entries has been reported.
-    var doubts: Set<String> = []
+    /// The live values in place of hidden ones.
+    var bindings = Bindings("")
+    /// The places at which another value was reported.
+    var reported: Set<String> = []
     /// The server's current responses, for a comparison.
     var fresh: [HAR.Entry]?
     /// The reason to discard the recording.
@@ -105,7 +107,8 @@ public final class Cassette: RequestInterceptor {
     claim = opening.claim
     let (tracks, issues) = (opening.tracks, opening.issues)
     let indexes = TrackIndex.all(tracks, matching: options.matching)
-    state.withLock { ($0.tracks, $0.indexes, $0.issues) = (tracks, indexes, issues) }
+    let bindings = Bindings(options.redaction.replacement)
+    state.withLock { ($0.tracks, $0.indexes, $0.bindings, $0.issues) = (tracks, indexes, bindings, issues) }
   }
 
   deinit {

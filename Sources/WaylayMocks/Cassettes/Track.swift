@@ -11,10 +11,9 @@ final class ComparedRequest: Sendable {
   let body: Data
   /// The redacted request, passed to a custom matcher.
   var request: HAR.Request { redacted ?? redaction.redacted(entry).request }
-  /// The values that redaction replaces, by place.
-  let taken: [String: TakenValue]
   private let entry: HAR.Entry
   private let redaction: Redaction
+  private let options: Cassette.Options
   /// The request as it is compared with a redacted file.
   private let redacted: HAR.Request?
   private let mediaType: String
@@ -31,9 +30,10 @@ final class ComparedRequest: Sendable {
   ///   - url: The URL to use if the entry's is invalid.
   ///   - isRedacted: Whether the file is redacted; otherwise the request is compared without redaction.
   init(_ entry: HAR.Entry, _ url: URL, _ options: Cassette.Options, isRedacted: Bool) {
-    var report = RedactionReport()
-    redacted = isRedacted ? options.redaction.redacted([entry], report: &report)[0].request : nil
-    (self.entry, redaction, taken) = (entry, options.redaction, report.taken)
+    redacted =
+      isRedacted
+      ? options.redaction.redacted(entry).request.withoutHiddenNumbers(options.redaction.replacement) : nil
+    (self.entry, redaction, self.options) = (entry, options.redaction, options)
     let compared = redacted ?? entry.request
     let ignored = options.ignored
     (self.ignored, self.url) = (ignored, ParsedURL(URL(string: compared.url) ?? url))
@@ -42,6 +42,11 @@ final class ComparedRequest: Sendable {
     headers = compared.headers
     body = compared.body?.data ?? Data()
     mediaType = compared.body?.mediaType ?? ""
+  }
+
+  /// The request as it was made or recorded.
+  var raw: ComparedRequest {
+    redacted == nil ? self : ComparedRequest(entry, url.url, options, isRedacted: false)
   }
 
   /// Runs `make`, which shows parts of the request, with the secrets of the request known.
@@ -128,13 +133,13 @@ struct Track: Sendable {
   /// The position of the entry in the file, from 1.
   let number: Int
   let question: ComparedRequest
+  /// The request with the numbers of hidden values.
+  var recorded: ComparedRequest { question.raw }
   /// The redaction placeholder; in a recorded value it matches any text. Redaction may have found a secret through the
   /// response, which is not available when a live request is compared.
   let mark: String
-  /// The replaced values of the request by place: digests, numbers that differ, or `null`.
+  /// The replaced values of the request by place, each with `null`; files of earlier versions have digests or numbers.
   private let list: [String: JSONValue]
-  /// The salt of the digests.
-  let salt: String
   private let isRedacted: Bool
   var uses = 0
 
@@ -149,23 +154,15 @@ struct Track: Sendable {
     self.number = number
     question = ComparedRequest(entry, url, options, isRedacted: isRedacted)
     mark = options.redaction.replacement
-    (salt, self.isRedacted) = (entry.extensions[TakenValue.list]?[TakenValue.salt]?.string ?? "", isRedacted)
+    self.isRedacted = isRedacted
     list = entry.replaced.filter { place, _ in !options.ignored.contains { $0.covers(place) } }
   }
 
-  /// The redacted values that distinguish entries of the file, by place: digests, or numbers.
-  func told(_ isIncluded: (String) -> Bool = { _ in true }) -> [String: JSONValue] {
-    list.filter { !$1.isNull && isIncluded($0) }
-  }
-
-  /// The places at which a request has a value with another digest.
-  func others(in asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [String] {
-    digests(aspects).filter { asked.taken[$0.key]?.digest(salt) != $0.value }.map(\.key)
-  }
-
-  /// The digests of replaced values, by place.
-  func digests(_ aspects: Set<Cassette.Aspect>) -> [String: String] {
-    told { place in aspects.contains { $0.covers(place) } }.compactMapValues(\.string)
+  /// What files of earlier versions say of hidden values in compared parts: it differs for other values, and is never
+  /// compared with a live one.
+  func told(_ aspects: Set<Cassette.Aspect>) -> [JSONValue] {
+    let told = list.filter { place, value in !value.isNull && aspects.contains { $0.covers(place) } }
+    return told.isEmpty ? [] : [JSONValue(told)]
   }
 
   /// Whether the entry matches a request in the given aspects.
@@ -184,7 +181,7 @@ struct Track: Sendable {
     guard isRedacted else { return nil }
     switch recorded.kind {
     case .number("0") where list[place] != nil: return recorded
-    case .string(let text) where !mark.isEmpty && text.contains(mark): return recorded
+    case .string(let text) where text.pieces(at: mark) != nil: return recorded
     case .array(let elements):
       let found = elements.enumerated().map { gaps(in: $1, at: "\(place).\($0)") }
       return found.allSatisfy(\.isNull) ? nil : JSONValue(found)
@@ -237,7 +234,9 @@ extension JSONValue {
   func fitted(to gaps: JSONValue, _ mark: String) -> JSONValue {
     switch (gaps.kind, kind) {
     case (.string(mark), _), (.number, .number): gaps
-    case (.string(let recorded), .string(let text)) where text.fits(recorded.components(separatedBy: mark)): gaps
+    case (.string(let recorded), .string(let text))
+    where recorded.pieces(at: mark).flatMap { text.captures(between: $0.texts) } != nil:
+      gaps
     case (.array(let gaps), .array(let elements)) where gaps.count == elements.count:
       JSONValue(zip(elements, gaps).map { $0.fitted(to: $1, mark) })
     case (.object, .object(let members)):
@@ -273,20 +272,5 @@ extension JSONValue {
           }))
     default: return self
     }
-  }
-}
-
-extension String {
-  /// Whether the texts between placeholders occur in order, the first as prefix, the last as suffix.
-  fileprivate func fits(_ pieces: [String]) -> Bool {
-    guard pieces.count > 1, let first = pieces.first, let last = pieces.last, hasPrefix(first),
-      dropFirst(first.count).hasSuffix(last)
-    else { return false }
-    var rest = dropFirst(first.count).dropLast(last.count)
-    for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
-      guard let found = rest.range(of: piece) else { return false }
-      rest = rest[found.upperBound...]
-    }
-    return true
   }
 }

@@ -1,138 +1,230 @@
 /// Finds the entries for a request by their compared parts, without comparing each entry.
 struct TrackIndex: Sendable {
-  /// The redacted values of a recorded request, by place.
-  private struct Removals: Hashable {
-    var digests: [String] = []
-    var salt = ""
-    var gaps: JSONValue = nil
-  }
-
   /// Entries of equal requests, oldest first.
   private struct Queue {
+    /// The hidden values in compared parts: their numbers, or `null`.
+    let numbers: [JSONValue]
     var tracks: [Int] = []
     /// The position before which all entries are used.
     var start = 0
-    /// Whether the entries differ in redacted values.
-    var differs = false
-    /// Whether that has been checked for the unused entries.
-    var isChecked = false
+
+    mutating func next(in all: [Track], where fits: (Track) -> Bool) -> Int? {
+      while start < tracks.count, all[tracks[start]].uses > 0 { start += 1 }
+      return tracks[start...].first { all[$0].uses == 0 && fits(all[$0]) }
+    }
+  }
+
+  /// Entries of requests that differ in nothing but hidden values.
+  private struct Family {
+    /// The compared parts of the first request, as recorded.
+    let template: [JSONValue]
+    let places: [String]
+    var queues: [Queue] = []
+    private var byNumbers: [[JSONValue]: Int] = [:]
+    /// The position before which all queues are used up.
+    private var start = 0
+    var isTold = false
+
+    init(_ template: [JSONValue], _ places: [String]) { (self.template, self.places) = (template, places) }
+
+    mutating func add(_ track: Int, _ numbers: [JSONValue]) {
+      let queue = byNumbers[numbers] ?? queues.count
+      if queue == queues.count { queues.append(Queue(numbers: numbers)) }
+      byNumbers[numbers] = queue
+      queues[queue].tracks.append(track)
+    }
+
+    /// The first unused entry, and its queue.
+    mutating func next(
+      in tracks: [Track], _ values: [HiddenValue], _ known: Bindings?, where fits: (Track) -> Bool
+    ) -> (queue: Int, track: Int)? {
+      if let exact = known?.numbers(of: values).flatMap({ byNumbers[$0] }),
+        let track = queues[exact].next(in: tracks, where: fits)
+      {
+        return (exact, track)
+      }
+      var first: (queue: Int, track: Int)?
+      for queue in queues.indices[start...] {
+        if queue == start, queues[queue].next(in: tracks, where: { _ in true }) == nil { start += 1 }
+        guard known?.allow(queues[queue].numbers, values) != false,
+          let track = queues[queue].next(in: tracks, where: fits), track < first?.track ?? .max
+        else { continue }
+        first = (queue, track)
+        // Queues are in the order of their first entries.
+        if track == queues[queue].tracks[0] { break }
+      }
+      return first
+    }
+
+    /// The places at which unused entries differ that fit as well as the one taken.
+    mutating func choice(
+      besides queue: Int, in tracks: [Track], _ values: [HiddenValue], _ known: Bindings?, where fits: (Track) -> Bool
+    ) -> Set<String> {
+      guard queues.count > 1, !isTold, known?.numbers(of: values) != queues[queue].numbers else { return [] }
+      var found: Set<String> = []
+      for other in queues.indices[start...] where other != queue {
+        guard known?.allow(queues[other].numbers, values) != false,
+          queues[other].next(in: tracks, where: fits) != nil
+        else { continue }
+        found.formUnion(differences(queue, other))
+      }
+      isTold = !found.isEmpty
+      return found
+    }
+
+    func differences(_ one: Int, _ other: Int) -> Set<String> {
+      let (one, other) = (queues[one].numbers, queues[other].numbers)
+      let places = places + repeatElement("hidden values", count: max(0, max(one.count, other.count) - places.count))
+      return Set(places.indices.filter { one.dropFirst($0).first != other.dropFirst($0).first }.map { places[$0] })
+    }
+  }
+
+  /// An entry for a request.
+  struct Found {
+    var track: Int
+    /// The numbers of its hidden values, and the values of the request in their places.
+    var numbers: [JSONValue]
+    var values: [HiddenValue]
+    /// The places of hidden values in which other entries differ that fit as well.
+    var choice: Set<String>
   }
 
   private let aspects: [Cassette.Aspect]
+  /// The number of aspects that decide; the others break ties.
+  private let compared: Int
   private let mark: String
-  /// The queues by recorded request: for equal live requests, and for those with other values in the gaps.
-  private var same: [Removals: [JSONValue: Int]] = [:]
-  private var fitting: [Removals: [JSONValue: Int]] = [:]
-  private var queues: [Queue] = []
+  /// The families by recorded request: for equal live requests, and by gaps for those with other values in them.
+  private var same: [JSONValue: Int] = [:]
+  private var fitting: [JSONValue: [JSONValue: Int]] = [:]
+  private var families: [Family] = []
 
-  /// - Parameter told: The aspects whose redacted values are compared by their digests.
-  private init(_ tracks: [Track], by aspects: Set<Cassette.Aspect>, told: Set<Cassette.Aspect> = []) {
-    self.aspects = Array(aspects)
+  /// - Parameters:
+  ///   - aspects: The aspects that decide.
+  ///   - ties: Further ones, which break ties.
+  init(_ tracks: [Track], by aspects: Set<Cassette.Aspect>, ties: Set<Cassette.Aspect> = []) {
+    self.aspects = Array(aspects) + ties.subtracting(aspects)
+    compared = aspects.count
     mark = tracks.first?.mark ?? ""
     for (number, track) in tracks.enumerated() {
-      let digests = track.digests(told).sorted { $0.key < $1.key }
-      var removals = Removals(digests: digests.map(\.key), salt: digests.isEmpty ? "" : track.salt)
+      let recorded = track.recorded.forms(self.aspects)
       for (form, parts) in track.question.forms(self.aspects).enumerated() {
-        let key = JSONValue(parts + digests.map { JSONValue($0.value) })
-        let queue = same[removals]?[key] ?? queues.count
-        if queue == queues.count { queues.append(Queue()) }
-        if let first = queues[queue].tracks.first, tracks[first].told() != track.told() { queues[queue].differs = true }
-        queues[queue].tracks.append(number)
-        same[removals, default: [:]][key] = queue
+        let key = JSONValue(parts)
+        let family = same[key] ?? families.count
+        let template = Array(recorded[min(form, recorded.count - 1)].prefix(compared))
+        let hidden = hidden(template, in: nil)
+        if family == families.count { families.append(Family(template, hidden.map(\.place))) }
+        families[family].add(
+          number, hidden.map { $0.number.map { JSONValue($0) } ?? JSONValue(.null) } + track.told(aspects))
+        same[key] = family
         let gaps = parts.map { track.gaps(in: $0) }
         guard form == 0, !gaps.allSatisfy(\.isNull) else { continue }
-        removals.gaps = JSONValue(gaps)
-        fitting[removals, default: [:]][key] = queue
-        removals.gaps = nil
+        fitting[JSONValue(gaps), default: [:]][key] = family
       }
     }
   }
 
-  /// The indexes for ``Cassette/State/take(_:_:)``. Aspects left out of the matching break ties between entries.
+  /// The indexes for ``Cassette/State/take(_:_:)``.
   static func all(_ tracks: [Track], matching: Set<Cassette.Aspect>) -> [TrackIndex] {
-    let every = matching.union([.url, .query, .body])
-    let plain = [TrackIndex(tracks, by: matching), TrackIndex(tracks, by: every)]
-    guard tracks.contains(where: { !$0.digests(every).isEmpty }) else { return plain }
-    return plain + [
-      TrackIndex(tracks, by: matching, told: matching), TrackIndex(tracks, by: every, told: matching),
-      TrackIndex(tracks, by: every, told: matching.union([.body])),
-    ]
+    [TrackIndex(tracks, by: matching, ties: [.url, .query, .body]), TrackIndex(tracks, by: matching)]
   }
 
-  private func numbers(in groups: [Removals: [JSONValue: Int]], for asked: ComparedRequest) -> [Int] {
-    guard !groups.isEmpty else { return [] }
-    var numbers: [Int] = []
-    let forms = asked.forms(aspects).map { JSONValue($0) }
-    for (removals, queues) in groups {
-      let digests = removals.digests.map { JSONValue(asked.taken[$0]?.digest(removals.salt)) }
-      for form in forms {
-        let parts = form.fitted(to: removals.gaps, mark).array ?? []
-        if let number = queues[JSONValue(parts + digests)] { numbers.append(number) }
-      }
+  private func hidden(_ template: [JSONValue], in parts: [JSONValue]?) -> [HiddenValue] {
+    zip(aspects, template).enumerated().flatMap { index, part in
+      part.1.hidden(mark, in: parts?[index], at: part.0.place)
     }
-    return numbers
   }
 
-  /// Whether redacted values distinguish the entries for a request.
-  func differ(for asked: ComparedRequest, in tracks: [Track], where fits: ((Track) -> Bool)?) -> Bool {
-    let found = Set(numbers(in: same, for: asked) + numbers(in: fitting, for: asked)).map { queues[$0] }
-    guard found.count > 1 || found.contains(where: \.differs) else { return false }
-    if fits == nil, found.contains(where: \.differs) { return true }
-    return Set(found.flatMap(\.tracks).map { tracks[$0] }.filter { fits?($0) != false }.map { $0.told() }).count > 1
+  private func families(in groups: [JSONValue: [JSONValue: Int]], for asked: ComparedRequest) -> [Int] {
+    guard !groups.isEmpty else { return [] }
+    let forms = asked.forms(aspects).map { JSONValue($0) }
+    return groups.flatMap { gaps, families in forms.compactMap { families[$0.fitted(to: gaps, mark)] } }
   }
 
-  /// The first unused entry for a request, and the differences between the unused ones if it is the first found.
+  /// The first unused entry for a request.
+  ///
+  /// - Parameter known: The values of numbers, if an entry must not have another number in place of a known value.
   mutating func next(
-    for asked: ComparedRequest, in tracks: [Track], where fits: (Track) -> Bool
-  ) -> (track: Int, doubts: Set<String>)? {
-    for groups in [same, fitting] {
-      var found: (track: Int, queue: Int)?
-      for queue in numbers(in: groups, for: asked) {
-        while let track = queues[queue].tracks.dropFirst(queues[queue].start).first, tracks[track].uses > 0 {
-          queues[queue].start += 1
-        }
-        let free = queues[queue].tracks[queues[queue].start...]
-        guard let track = free.first(where: { tracks[$0].uses == 0 && fits(tracks[$0]) }) else { continue }
-        if track < found?.track ?? .max { found = (track, queue) }
+    for asked: ComparedRequest, in tracks: [Track], _ known: Bindings?, where fits: (Track) -> Bool
+  ) -> Found? {
+    for groups in [[JSONValue(.null): same], fitting] {
+      var found: (family: Int, queue: Int, track: Int, values: [HiddenValue])?
+      for family in families(in: groups, for: asked) {
+        let values = values(of: asked, in: families[family])
+        guard let next = families[family].next(in: tracks, values, known, where: fits),
+          next.track < found?.track ?? .max
+        else { continue }
+        found = (family, next.queue, next.track, values)
       }
       guard let found else { continue }
-      guard queues[found.queue].differs, !queues[found.queue].isChecked else { return (found.track, []) }
-      queues[found.queue].isChecked = true
-      let free = queues[found.queue].tracks.map { tracks[$0] }.filter { $0.uses == 0 && fits($0) }
-      return (found.track, Cassette.doubts(among: free.map { $0.told() }))
+      return Found(
+        track: found.track, numbers: families[found.family].queues[found.queue].numbers, values: found.values,
+        choice: families[found.family].choice(besides: found.queue, in: tracks, found.values, known, where: fits))
     }
     return nil
   }
 
   /// The last entry for a request, used or not.
-  func last(for asked: ComparedRequest, in tracks: [Track], where fits: (Track) -> Bool) -> Int? {
-    (numbers(in: same, for: asked) + numbers(in: fitting, for: asked)).compactMap { queue in
-      queues[queue].tracks.last { fits(tracks[$0]) }
-    }.max()
+  func last(for asked: ComparedRequest, in tracks: [Track], _ known: Bindings, where fits: (Track) -> Bool) -> Int? {
+    let found = (families(in: [JSONValue(.null): same], for: asked) + families(in: fitting, for: asked)).flatMap {
+      family in
+      let values = values(of: asked, in: families[family])
+      return families[family].queues.compactMap { queue in
+        queue.tracks.last { fits(tracks[$0]) }.map { (known.allow(queue.numbers, values), $0) }
+      }
+    }
+    return (found.filter(\.0).map(\.1).max() ?? found.map(\.1).max())
+  }
+
+  private func values(of asked: ComparedRequest, in family: Family) -> [HiddenValue] {
+    guard !family.places.isEmpty else { return [] }
+    let forms = asked.raw.forms(aspects).map { hidden(family.template, in: $0) }
+    return forms.max { $0.count { $0.value != nil } < $1.count { $0.value != nil } } ?? []
+  }
+
+  /// The entries that differ only in hidden values, by the first of them, and the places of these values.
+  ///
+  /// - Parameter given: The numbers that a client learns from a response.
+  func choices(given: Set<Int>) -> [Int: Set<String>] {
+    families.reduce(into: [:]) { found, family in
+      let queues = family.queues.indices.filter { queue in
+        !family.queues[queue].numbers.contains { $0.int.map(given.contains) == true }
+      }
+      guard let first = queues.first else { return }
+      let places = queues.dropFirst().reduce(into: Set<String>()) { $0.formUnion(family.differences(first, $1)) }
+      if !places.isEmpty { found[family.queues[first].tracks[0], default: []].formUnion(places) }
+    }
   }
 }
 
 extension Cassette.State {
   /// Takes the entry for a request.
-  ///
-  /// - Returns: The entry, and the places of redacted values that may distinguish it from other entries.
-  mutating func take(_ asked: ComparedRequest, _ options: Cassette.Options) -> (Track, doubts: Set<String>)? {
+  mutating func take(_ asked: ComparedRequest, _ options: Cassette.Options) -> Taken? {
     guard !tracks.isEmpty else { return nil }
     func fits(_ track: Track) -> Bool { options.accepts(track, asked) }
-    // A single entry matches any secret; digests distinguish several entries.
-    let isTold =
-      indexes.count > 2 && indexes[0].differ(for: asked, in: tracks, where: options.matcher == nil ? nil : fits)
-    for level in isTold ? [4, 3, 2] : [1, 0] {
-      guard let (track, found) = indexes[level].next(for: asked, in: tracks, where: fits) else { continue }
-      tracks[track].uses += 1
-      defer { doubts.formUnion(found) }
-      return (tracks[track], found.subtracting(doubts))
+    // An entry with another number than that of a known value fits only if no other one does.
+    for known in [bindings, nil] {
+      for level in indexes.indices {
+        guard let found = indexes[level].next(for: asked, in: tracks, known, where: fits) else { continue }
+        tracks[found.track].uses += 1
+        let changed = bindings.bind(found.numbers, found.values).subtracting(reported)
+        reported.formUnion(changed)
+        return Taken(track: tracks[found.track], choice: found.choice, changed: changed)
+      }
     }
-    guard options.allowsRepeats, let last = indexes[isTold ? 2 : 0].last(for: asked, in: tracks, where: fits) else {
+    guard options.allowsRepeats, let last = indexes[1].last(for: asked, in: tracks, bindings, where: fits) else {
       return nil
     }
     tracks[last].uses += 1
-    return (tracks[last], [])
+    return Taken(track: tracks[last])
+  }
+
+  /// An entry that is played.
+  struct Taken {
+    let track: Track
+    /// The places of hidden values in which other entries differ that fit as well.
+    var choice: Set<String> = []
+    /// The places of hidden values that had another value before.
+    var changed: Set<String> = []
   }
 }
 

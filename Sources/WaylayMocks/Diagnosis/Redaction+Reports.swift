@@ -20,7 +20,7 @@ extension Redaction {
 
   /// Whether the name of a header field, query item, form field or JSON member indicates a secret.
   static func hides(_ name: String) -> Bool {
-    !hidesNothing && !shownNames.contains(name.lowercased()) && suspects(name)
+    !hidesNothing && !shownNames.contains(name.lowercased()) && standard.hides(name)
   }
 
   /// A header field's value, redacted.
@@ -116,7 +116,7 @@ extension Redaction {
   /// The redaction of reports.
   private static var reports: Redaction {
     var redaction = standard
-    (redaction.replacement, redaction.isWide) = (mark, true)
+    redaction.replacement = mark
     for name in shownNames { redaction.show(name) }
     return redaction
   }

@@ -123,9 +123,7 @@ extension MockRequest {
 
   /// The request as a `curl` command for a report; `nil` for a long body.
   var repetition: String? {
-    var redaction = redaction
-    redaction.isWide = true
-    return body.count > 2048 ? nil : redaction.redacted(entry).request.curlCommand(isMultiline: false)
+    body.count > 2048 ? nil : harEntry.request.curlCommand(isMultiline: false)
   }
 
   var redaction: Redaction { Redaction.standard.showing(record?.shownNames ?? []) }
@@ -145,6 +143,7 @@ extension MockInterceptor {
   ///
   /// - Parameter redaction: The secrets to remove; by default the standard names, except those that the options show.
   package func traffic(redaction: Redaction?) -> HAR {
-    (redaction ?? .standard).showing(shownNames).redacted(HAR(entries: received.map(\.entry)))
+    var report = RedactionReport()
+    return (redaction ?? .standard).showing(shownNames).redacted(HAR(entries: received.map(\.entry)), report: &report)
   }
 }

@@ -20,26 +20,37 @@
         abstract: "Write a copy of an archive without credentials.",
         discussion: """
           Everything outside the entries is removed, except the creator and the page titles. A secret \
-          in one entry is removed from all. Bodies that cannot be read stay, and are listed, unless --drop-unread. With --json: \
-          {"entries": 12, "output": "…", "redacted": 38, "unread": ["GET https://…: no text, kept as it is"]}.
+          in one entry is removed from all. Bodies in formats that are not read (scripts, GraphQL texts, CSV, YAML, property \
+          lists, binary formats) are listed. With --json: {"entries": 12, "output": "…", "redacted": 38, "rules": {"…token": 38}, \
+          "unread": ["GET https://…: YAML, kept"]}.
           """)
       @Argument(help: "The archive.") var file: String
       @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
       @Flag(help: "Replace an existing file.") var force = false
-      @Flag(help: "Write nothing, and exit with status 1, if a body cannot be read.") var strict = false
-      @Flag(help: "Replace a body that cannot be read.") var dropUnread = false
+      @Option(
+        help: ArgumentHelp(
+          "What becomes of a body that is not read: keep; remove it; or fail, write nothing, and exit with status 1.",
+          valueName: "keep|remove|fail"),
+        transform: { text in
+          guard let unread = Redaction.Unread(rawValue: text) else {
+            throw ValidationError("--unread is keep, remove or fail: \(text) is not valid.")
+          }
+          return unread
+        })
+      var unread = Redaction.Unread.keep
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
 
       func run() throws {
         let target = OutputFile(output, mayReplace: force)
         var redaction = secrets.redaction
-        redaction.replacesUnreadableBodies = dropUnread
-        let (count, report) = try HARFile(file).write(to: target, redaction, isStrict: strict && !dropUnread)
+        redaction.unread = unread
+        let (count, report) = try HARFile(file).write(to: target, redaction)
         guard !target.isStandardOutput else { return }
         if common.json {
           let members: JSONLiteral = [
-            "entries": count, "output": output, "redacted": report.places, "unread": report.unread,
+            "entries": count, "output": output, "redacted": report.places,
+            "rules": JSONValue(report.counts.mapValues { JSONValue($0) }), "unread": report.unread,
           ]
           try Output.json(members.jsonValue)
         } else {
@@ -175,9 +186,7 @@
     }
 
     /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
-    func write(
-      to target: OutputFile, _ redaction: Redaction, isStrict: Bool
-    ) throws -> (count: Int, report: RedactionReport) {
+    func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
       let known = try secrets(redaction)
       let file = try target.writer(mode: 0o600)
       let archive = redaction.outline(of: try HAR(withoutEntriesOf: url), knowing: known)
@@ -187,9 +196,9 @@
         let count = try forEach { _, entry in
           try writer.append(redaction.redacted(entry, report: &report) { _ in known })
         }
-        if isStrict, !report.unread.isEmpty {
+        if redaction.unread == .fail, !report.unread.isEmpty {
           let list = report.unread.joined(separator: "; ")
-          throw ToolFailure(.failed, "har.unread", "Bodies cannot be read, and nothing was written: \(list)")
+          throw ToolFailure(.failed, "har.unread", "Bodies are not read, and nothing was written: \(list)")
         }
         try writer.finish()
         return (count, report)

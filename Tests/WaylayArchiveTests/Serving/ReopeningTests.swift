@@ -115,30 +115,6 @@ struct ReopeningTests {
     #expect(!FileManager.default.fileExists(atPath: directory.url.path))
   }
 
-  @Test("… also one that was restored from a file")
-  func removedAfterRestore() async throws {
-    let folder = TemporaryDirectory()
-    try folder.write(Data(), "beside it")
-    let file = folder.url.appendingPathComponent("exported")
-    let source = ArchiveCache()
-    _ = try await source.load(address, script)
-    try await source.export(to: file)
-    let time = Locked(UInt64(1_000_000_000))
-    let archive = try await ArchiveCache.restore(
-      from: file, to: .disk(at: directory.url, options: DiskStore.Options(memory: 0, logger: .silent))
-    ) {
-      $0.clock = TimerClock(now: { time.withLock { $0 } }, schedule: { _, _ in })
-    }
-    #expect(try await archive.usage.count == 1)
-    try FileManager.default.removeItem(at: directory.url)
-    _ = try? await archive.flush()
-    #expect(!archive.isOpen)
-    time.withLock { $0 += 1_000_000_000 }
-    _ = try await archive.load(address, script)
-    #expect(archive.isOpen)
-    await archive.close()
-  }
-
   @Test("shares the store of another archive of the process in the same directory, which the last one closes")
   func shared() async throws {
     let first = archive()

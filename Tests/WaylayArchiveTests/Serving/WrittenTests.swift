@@ -7,6 +7,10 @@ import WaylayCore
 
 @testable import WaylayArchive
 
+#if Cryptography
+  import Crypto
+#endif
+
 @Suite("What is said to be stored is stored", .heavy, .timeLimit(.minutes(10)))
 struct WrittenTests {
   private let directory = TemporaryDirectory()
@@ -148,29 +152,20 @@ struct WrittenTests {
       let store = try directory.store(options)
       let digest = store.digest(Array("Bearer ada".utf8))
       try await store.put(.sample("a"), body: .noise(10))
-      let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")
-      defer { try? FileManager.default.removeItem(at: file) }
-      try await store.export(to: file, encryptionKey: StoreKind.key)
       await store.close()
       // Any 32 bytes that lie in clear, taken for the key of the digests.
       var identity: [UInt8] = []
       let index = try Database(directory.url.appendingPathComponent("index.sqlite").path, .readOnly)
       try index.run("SELECT value FROM meta WHERE name='identity'") { identity = $0.bytes(0) }
       index.close()
-      for bytes in [identity, [UInt8](try Data(contentsOf: file).prefix(400))] {
-        for start in 0...max(0, bytes.count - 32) {
-          let guess = MemoryStore(secret: Array(bytes[start..<min(start + 32, bytes.count)]))
-          #expect(guess.digest(Array("Bearer ada".utf8)) != digest)
-        }
+      #expect(identity.count > 32)
+      for start in 0...identity.count - 32 {
+        let guess = SymmetricKey(data: identity[start..<start + 32])
+        #expect(Array(HMAC<SHA256>.authenticationCode(for: Data("Bearer ada".utf8), using: guess)) != digest)
       }
       let again = try directory.store(options)
       #expect(again.digest(Array("Bearer ada".utf8)) == digest)
       await again.close()
-      let elsewhere = TemporaryDirectory()
-      let restored = try await ArchiveCache.Storage.disk(at: elsewhere.url, options: options).restored(
-        from: file, encryptionKey: StoreKind.key)
-      #expect(restored.digest(Array("Bearer ada".utf8)) == digest)
-      await restored.close()
     }
   #endif
 }

@@ -25,9 +25,6 @@ struct RefusalTests {
     let archive = ArchiveCache(at: url)
     #expect(await code { try await archive.waitUntilOpen() } != nil)
     await archive.close()
-    let store = MemoryStore()
-    #expect(await code { try await store.export(to: url) }?.code == .directoryUnusable)
-    #expect(await code { try await store.importEntries(from: url) }?.code == .directoryUnusable)
     #expect(!FileManager.default.fileExists(atPath: "/waylay-refused"))
   }
 
@@ -44,11 +41,6 @@ struct RefusalTests {
       }
       #expect(error?.code == (bytes < 16 ? .invalidKey : nil), "\(String(describing: error))")
       #expect(FileManager.default.fileExists(atPath: folder.path) == (bytes >= 16))
-      let file = folder.appendingPathExtension("waylay")
-      defer { try? FileManager.default.removeItem(at: file) }
-      let exported = await code { try await MemoryStore().export(to: file, encryptionKey: key) }
-      #expect(exported?.code == (bytes < 16 ? .invalidKey : nil), "\(String(describing: exported))")
-      #expect(FileManager.default.fileExists(atPath: file.path) == (bytes >= 16))
     }
   #endif
 }

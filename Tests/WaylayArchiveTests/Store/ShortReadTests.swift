@@ -34,18 +34,6 @@ struct ShortReadTests {
         #expect(tail == body.suffix(count), "the last \(count) of \(length)")
       }
     }
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")
-    defer { try? FileManager.default.removeItem(at: file) }
-    let count = try await store.export(to: file)
-    #expect(count == Self.lengths.count)
-    let other = TemporaryDirectory()
-    let imported = try kind.make(other, memory: 0)
-    try await imported.importEntries(from: file)
-    for length in Self.lengths {
-      let bodies = try await imported.bodies("\(length)")
-      #expect(bodies == [.noise(length, seed: UInt64(length))])
-    }
-    await imported.close()
     await store.close()
   }
 

@@ -15,7 +15,9 @@
         let json = Data("{\"session\":{\"access_token\":\"\(Recording.mark)-answer\"},\"n\":1}".utf8)
         let body =
           request.url.path == "/whole" ? json.base64EncodedString() : "{\"b\":\"\(json.base64EncodedString())\"}"
-        return InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .text(body))
+        return InterceptedResponse(
+          to: request, fields: [.contentType: "application/json", .setCookie: "sid=\(Recording.mark)-answer"],
+          body: .text(body))
       }
     }
 
@@ -32,6 +34,7 @@
         var request = URLRequest(url: try #require(URL(string: "https://a.test/\(path)")))
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue("Bearer \(Recording.mark)-request", forHTTPHeaderField: "Authorization")
         let json = Data("{\"user\":\"ada\",\"password\":\"\(Recording.mark)-request\"}".utf8).base64EncodedString()
         request.httpBody = Data((path == "whole" ? json : "{\"payload\":\"\(json)\"}").utf8)
         _ = try await registry.data(for: request)

@@ -94,9 +94,12 @@ struct CassetteSecretTests {
       let playing = folder.cassette { $0.matching = matching }
       for (method, url, fields, body) in requests("an0ther-one-of-another-length-altogether") {
         let text = try await playing.text(method, url, body: body, fields: fields)
-        #expect(text.contains(#""refresh_token":"REDACTED""#), "\(text)")
+        #expect(text.contains(#""refresh_token":"REDACTED-"#), "\(text)")
       }
-      let error = await failure { try await playing.ask("https://a.test/failed?api_key=an0ther") } as? TransportError
+      let error =
+        await failure {
+          try await playing.ask("https://a.test/failed?api_key=an0ther-one-of-another-length-altogether")
+        } as? TransportError
       #expect(error?.urlErrorCode == .cannotFindHost)
       #expect(playing.issues.isEmpty, "\(playing.issues)")
     }
@@ -119,72 +122,19 @@ struct CassetteSecretTests {
     #expect(cassette.issues.isEmpty, "\(cassette.issues)")
   }
 
-  @Test("that go by their shape are told apart by 16 bits, and one alone matches any")
-  func digests() async throws {
-    let keys = ["9f8a7b6c5d4e3f2a", "1a2b3c4d5e6f7a8b", "5e6f7a8b9c0d1e2f"]
-    let server: @Sendable (InterceptedRequest) async throws -> InterceptedResponse = { request in
-      InterceptedResponse(
-        to: request, body: .text("answer to \(keys.firstIndex { request.url.query?.hasSuffix($0) == true } ?? -1)"))
-    }
-    let recording = folder.cassette(.all)
-    for key in keys { _ = try await recording.text(.get, "https://a.test/lookup?key=\(key)", network: server) }
-    _ = try await recording.text(.get, "https://a.test/alone?key=\(keys[0])", network: server)
-    try recording.eject()
-    #expect(recording.issues.isEmpty, "\(recording.issues)")
-    let lists = try folder.archive().entries.compactMap { $0.extensions["_redacted"]?["request.url.key"]?.string }
-    #expect(lists.count == 4 && lists.allSatisfy { $0.utf8.count == 4 }, "\(lists)")
-    #expect(keys.allSatisfy { !String(decoding: folder.data() ?? Data(), as: UTF8.self).contains($0) })
-    let playing = folder.cassette()
-    for number in [2, 0, 1] {
-      #expect(try await playing.text(.get, "https://a.test/lookup?key=\(keys[number])") == "answer to \(number)")
-    }
-    #expect(try await playing.text(.get, "https://a.test/alone?key=77665544aabbccdd") == "answer to 0")
-    #expect(playing.issues.isEmpty, "\(playing.issues)")
-    let error = await failure { try await folder.cassette().ask("https://a.test/lookup?key=77665544aabbccdd") }
-    #expect(cassetteError(error)?.message.contains("request.url.key") == true, "\(error as Any)")
-  }
-
   @Test("that are numbers are 0 in the file, and stand for any number there, and nowhere else")
   func numbers() async throws {
     let recording = folder.cassette(.all) { $0.matching.insert(.body) }
     let server: @Sendable (InterceptedRequest) async throws -> InterceptedResponse = { request in
       InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .text(#"{"pin":123456}"#))
     }
-    // That it is a secret is known by the response alone.
-    _ = try await recording.text(.post, "https://a.test/x", body: .text(#"{"a":[0,123456]}"#), network: server)
+    _ = try await recording.text(.post, "https://a.test/x", body: .text(#"{"a":0,"pin":123456}"#), network: server)
     try recording.eject()
-    #expect(try folder.archive().entries[0].request.body?.text == #"{"a":[0,0]}"#)
-    for (body, isRight) in [(#"{"a":[0,654321]}"#, true), (#"{"a":[1,123456]}"#, false)] {
+    #expect(try folder.archive().entries[0].request.body?.text == #"{"a":0,"pin":0}"#)
+    for (body, isRight) in [(#"{"a":0,"pin":654321}"#, true), (#"{"a":1,"pin":123456}"#, false)] {
       let playing = folder.cassette { $0.matching.insert(.body) }
       #expect((await failure { try await playing.ask(.post, "https://a.test/x", body: .text(body)) } == nil) == isRight)
     }
-  }
-
-  @Test("of which the file tells nothing are named when requests differ in them alone, in recording and in playing")
-  func confusion() async throws {
-    let recording = folder.cassette(.all)
-    for token in ["pl4nted-one-1", "pl4nted-two-2", "pl4nted-two-2"] {
-      _ = try await recording.text(.get, "https://a.test/me?access_token=\(token)", network: echo)
-      _ = try await recording.text(
-        .post, "https://a.test/login", body: .text(#"{"password":"\#(token)"}"#),
-        fields: [.contentType: "application/json"],
-        network: echo)
-    }
-    _ = try await recording.text(.get, "https://a.test/same?access_token=pl4nted-one-1", network: echo)
-    _ = try await recording.text(.get, "https://a.test/same?access_token=pl4nted-one-1", network: echo)
-    try recording.eject()
-    #expect(recording.issues.map(\.kind) == [.redacted, .redacted], "\(recording.issues)")
-    let messages = recording.issues.map(\.message).joined()
-    #expect(
-      messages.contains("(request.url.access_token)") && messages.contains("(request.body.password)")
-        && !messages.contains("pl4nted"))
-    #expect(folder.data().map { String(decoding: $0, as: UTF8.self).contains("pl4nted") } == false)
-    let playing = folder.cassette { $0.unused = .ignore }
-    for _ in 0..<3 { _ = try await playing.text(.get, "https://a.test/me?access_token=an0ther-one") }
-    for _ in 0..<2 { _ = try await playing.text(.get, "https://a.test/same?access_token=an0ther-one") }
-    #expect(
-      playing.issues.map(\.kind) == [.redacted] && playing.issues[0].message.contains("access_token"),
-      "\(playing.issues)")
   }
 
   @Test("of names that the redaction is told of are hidden, too; nothing is where it is switched off")
@@ -200,23 +150,6 @@ struct CassetteSecretTests {
     _ = try await open.text("https://a.test/x?token=sh0wn", network: echo)
     try open.eject()
     #expect(folder.data()?.contains(Data("sh0wn".utf8)) == true)
-  }
-
-  @Test("that stood in a body which is compared are told of, once")
-  func warnings() async throws {
-    let json = MessageBody.text(#"{"password":"pl4nted","a":1}"#)
-    let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
-    for (matching, body, fields) in [
-      (Set<Cassette.Aspect>([.method, .body]), json, [:]), ([.method, .json("$.password")], json, [:]),
-      ([.method, .field("password")], .text("password=pl4nted&a=1"), form), ([.method], json, [:]),
-    ] {
-      let recording = folder.cassette(.all) { $0.matching = matching }
-      _ = try await recording.text(.post, "https://a.test/x", body: body, fields: fields, network: echo)
-      try recording.eject()
-      let issues = recording.issues.filter { $0.kind == .redacted }
-      #expect(issues.count == (matching == [.method] ? 0 : 1), "\(matching)")
-      #expect(issues.allSatisfy { $0.message.contains("POST https://a.test/x") && !$0.message.contains("pl4nted") })
-    }
   }
 
   @Test("stand in no report of a request without an entry")

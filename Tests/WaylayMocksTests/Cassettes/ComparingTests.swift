@@ -167,6 +167,6 @@ struct ComparingTests {
     let entries = try folder.archive().entries
     #expect(entries.map(\.request.url) == ["https://a.test/kept"])
     #expect(entries.map(\.comment) == ["by hand"])
-    #expect(entries.first?.request.headers.last?.value == "REDACTED")
+    #expect(entries.first?.request.headers.last?.value == "REDACTED-1")
   }
 }

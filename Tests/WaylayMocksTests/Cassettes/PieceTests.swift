@@ -91,7 +91,7 @@ struct PieceTests {
     let played = try await pieces()
     #expect(
       played == [
-        "data: {\"token\":\"REDACTED\"}\n\n", "data: {\"a\":1,\"token\":\"REDACTED\"", ",\"b\":2}\n\n",
+        "data: {\"token\":\"REDACTED-1\"}\n\n", "data: {\"a\":1,\"token\":\"REDACTED-1\"", ",\"b\":2}\n\n",
       ])
   }
 

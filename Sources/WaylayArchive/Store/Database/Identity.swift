@@ -2,33 +2,25 @@ import Foundation
 
 /// The identity of an archive: the secret of its digests, and whether and with which key it is encrypted.
 struct Identity: Sendable {
-  static let payloadSize = 32 + 32 + 1 + 16
-  private static let mark = FormatMark(magic: "WAYLAYA\n", version: 1, payloadSize: payloadSize)
+  private static let mark = Array("WAYLAYA\n".utf8)
+  private static let payloadSize = 32 + 1 + 16
 
   /// The salt of the derived keys; in clear.
   private let salt: [UInt8]
-  /// The XOR of the digest key and the key derived from the app's key: zero, unless the archive was restored from an
-  /// export, or has no key.
-  private let difference: [UInt8]
   let isEncrypted: Bool
   /// The fingerprint of the key.
   let fingerprint: [UInt8]
 
   /// Makes the identity of a new archive.
-  ///
-  /// - Parameter secret: The digest key of another archive, whose entries will be imported.
-  init(secret: [UInt8]? = nil, key: EncryptionKey?) {
-    salt = key == nil ? secret ?? Self.newSecret() : Self.newSecret()
+  init(key: EncryptionKey?) {
+    salt = Self.newSecret()
     isEncrypted = key != nil
-    let sealing = Sealing(key: key, archive: salt)
-    fingerprint = sealing.fingerprint
-    let derived = sealing.digestKey ?? salt
-    difference = zip(secret ?? derived, derived).map { $0 ^ $1 }
+    fingerprint = Sealing(key: key, archive: salt).fingerprint
   }
 
   /// The key of the archive's digests. In an encrypted archive it depends on the app's key: the files alone do not tell
   /// whether a guessed URL is stored.
-  func secret(_ sealing: Sealing) -> [UInt8] { zip(sealing.digestKey ?? salt, difference).map { $0 ^ $1 } }
+  func secret(_ sealing: Sealing) -> [UInt8] { sealing.digestKey ?? salt }
 
   /// The seed of the checksums in the archive's own files.
   var seed: UInt64 { Checksum.of(salt, seed: 0) }
@@ -36,22 +28,27 @@ struct Identity: Sendable {
   /// 32 random bytes.
   static func newSecret() -> [UInt8] { .random(32) }
 
-  var encoded: [UInt8] { Self.mark.encoded(payload) }
+  /// Two copies, each with a checksum: one may be damaged.
+  var encoded: [UInt8] { [0, 1].flatMap { Self.copy($0, salt + [isEncrypted ? 1 : 0] + fingerprint) } }
 
-  /// The encoded identity, as in the index and in exported files.
-  var payload: [UInt8] { salt + difference + [isEncrypted ? 1 : 0] + fingerprint }
-
-  /// Decodes the identity of an index; `nil` if it is invalid.
-  init?(decoding bytes: [UInt8]) {
-    guard let payload = try? Self.mark.payload(of: bytes) else { return nil }
-    self.init(payload)
+  private static func copy(_ index: UInt64, _ payload: [UInt8]) -> [UInt8] {
+    var sink = ByteSink()
+    sink.bytes = mark + payload
+    sink.put(Checksum.of(sink.bytes, seed: index))
+    return sink.bytes
   }
 
-  /// - Parameter payload: ``payloadSize`` bytes.
-  init(_ payload: [UInt8]) {
+  /// Decodes the identity of an index; `nil` if both copies are damaged.
+  init?(decoding bytes: [UInt8]) {
+    let size = Self.mark.count + Self.payloadSize + 8
+    let payloads = [UInt64(0), 1].lazy.compactMap { index -> [UInt8]? in
+      let copy = bytes.dropFirst(Int(index) * size).prefix(size)
+      let payload = Array(copy.dropFirst(Self.mark.count).dropLast(8))
+      return copy.elementsEqual(Self.copy(index, payload)) ? payload : nil
+    }
+    guard let payload = payloads.first, payload.count == Self.payloadSize else { return nil }
     salt = Array(payload.prefix(32))
-    difference = Array(payload.dropFirst(32).prefix(32))
-    isEncrypted = payload[64] != 0
+    isEncrypted = payload[32] != 0
     fingerprint = Array(payload.suffix(16))
   }
 

@@ -20,7 +20,7 @@ struct IndexOpening {
   /// The process that opens archives. In a child made by `fork`, SQLite would take the locks of its parent for its own.
   static let process = getpid()
 
-  static func open(_ directory: URL, _ options: DiskStore.Options, _ secret: [UInt8]?) throws -> IndexOpening {
+  static func open(_ directory: URL, _ options: DiskStore.Options) throws -> IndexOpening {
     guard directory.isFileURL else { throw ArchiveError.notAFile(directory, "the directory of an archive") }
     let path = directory.standardizedFileURL.path
     let key: EncryptionKey? = try options.encryptionKey?().longEnough()
@@ -33,10 +33,10 @@ struct IndexOpening {
       defer { withExtendedLifetime(lock) {} }
       let index = try directory.status()?.identity
       do {
-        return try IndexOpening(directory, options, key, secret)
+        return try IndexOpening(directory, options, key)
       } catch let error as DatabaseError where error.isDamage && !options.isReadOnly {
         try directory.putAside(index)
-        var opening = try IndexOpening(directory, options, key, secret)
+        var opening = try IndexOpening(directory, options, key)
         opening.damage = "the index of the archive in \(path) was damaged and put aside: the archive starts empty"
         return opening
       }
@@ -46,13 +46,13 @@ struct IndexOpening {
   }
 
   private init(
-    _ directory: StoreDirectory, _ options: DiskStore.Options, _ key: EncryptionKey?, _ secret: [UInt8]?
+    _ directory: StoreDirectory, _ options: DiskStore.Options, _ key: EncryptionKey?
   ) throws {
     try Self.examine(directory, options)
     var directory = directory
     try directory.prepare(isMade: !options.isReadOnly)
     if try directory.status() == nil {
-      try directory.makeIndex { try Schema.make(at: $0, Identity(secret: secret, key: key), vfs: options.vfs) }
+      try directory.makeIndex { try Schema.make(at: $0, Identity(key: key), vfs: options.vfs) }
     }
     guard let status = try directory.status() else { throw SystemError("open", code: ENOENT) }
     self.directory = directory

@@ -41,11 +41,10 @@ package final class DiskStore: ArchiveStore {
 
   /// Opens the archive in a directory, or creates one if there is none.
   ///
-  /// - Parameter secret: The key for the digests of a new archive; `nil` generates one.
   /// - Throws: ``ArchiveError`` with `ArchiveError.unavailable`, `.directoryUnusable`, `.foreignFormat`, `.wrongKey` or
   ///   `.invalidKey`, with the directory unchanged; errors of the encryption key's closure.
-  package init(at directory: URL, options: Options = Options(), secret: [UInt8]? = nil) throws {
-    let opening = try IndexOpening.open(directory, options, secret)
+  package init(at directory: URL, options: Options = Options()) throws {
+    let opening = try IndexOpening.open(directory, options)
     (self.options, self.directory, identity) = (options, opening.directory, opening.identity)
     (connections, place) = (opening.connections, opening.place)
     bodies = FileBody.Context(directory: opening.directory, sealing: opening.sealing)

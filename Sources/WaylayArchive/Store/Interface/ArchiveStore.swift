@@ -67,7 +67,7 @@ package protocol ArchiveStore: Sendable {
   /// ```
   var limits: StoreLimits { get nonmutating set }
 
-  /// The archive's own secret key for ``digest(_:)``, of 32 bytes. An export includes it.
+  /// The archive's own secret key for ``digest(_:)``, of 32 bytes.
   var secretBytes: [UInt8] { get }
 
   /// Sets a handler for evictions and damage. The handler runs on any thread and must not wait.

@@ -27,11 +27,9 @@ package final class MemoryStore: ArchiveStore {
   package let secretBytes: [UInt8]
 
   /// Makes an empty store with its own key for digests.
-  ///
-  /// - Parameter secret: That key; `nil` for a new one.
-  package init(limits: StoreLimits = StoreLimits(bytes: 64 << 20), secret: [UInt8]? = nil) {
+  package init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
     state = Locked(State(limits: limits))
-    secretBytes = secret ?? Identity.newSecret()
+    secretBytes = Identity.newSecret()
   }
 
   /// Changes the state of an open store, and reports evictions.

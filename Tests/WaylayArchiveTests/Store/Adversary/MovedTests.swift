@@ -57,6 +57,42 @@ struct MovedTests {
     await next.close()
   }
 
+  @Test(
+    "that is closed can be copied, with another path, and answers as the original does",
+    arguments: [false, true])
+  func copied(isEncrypted: Bool) async throws {
+    let copy = TemporaryDirectory()
+    func archive(_ directory: TemporaryDirectory) -> ArchiveCache {
+      var options = DiskStore.Options(memory: 0, logger: .silent)
+      #if Cryptography
+        if isEncrypted { options.encryptionKey = { StoreKind.key } }
+      #endif
+      return ArchiveCache(.disk(at: directory.url, options: options)) { $0.partitionsByAuthorization = true }
+    }
+    func load(_ archive: ArchiveCache, _ user: String, _ text: String?) async throws -> String {
+      let request = InterceptedRequest(
+        .get, URL(string: "https://a.test/x")!, fields: [.authorization: "Bearer \(user)", .acceptLanguage: user])
+      let response = try await archive.startLoading(
+        request,
+        next: InterceptorChain.Next { request in
+          guard let text else { throw URLError(.notConnectedToInternet) }
+          return InterceptedResponse(
+            to: request, fields: [.cacheControl: "max-age=60, private", .vary: "Accept-Language"], body: .text(text))
+        })
+      return String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
+    }
+    let original = archive(directory)
+    for user in ["ada", "bob"] { _ = try await load(original, user, "of \(user)") }
+    try await original.flush()
+    await original.close()
+    try FileManager.default.copyItem(at: directory.url, to: copy.url)
+    for place in [copy, directory] {
+      let archive = archive(place)
+      for user in ["ada", "bob"] { #expect(try await load(archive, user, nil) == "of \(user)") }
+      await archive.close()
+    }
+  }
+
   @Test("and restored from a backup has what the backup had")
   func restored() async throws {
     let backup = TemporaryDirectory()

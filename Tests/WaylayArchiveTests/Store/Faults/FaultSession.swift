@@ -6,7 +6,7 @@ import WaylayCore
 
 /// A scripted life of an archive on a disk that may fail. Each step is tried, whatever became of the one before.
 enum FaultSession: String, CaseIterable, Sendable {
-  case storing, parts, evicting, freshening, removing, exchanging
+  case storing, parts, evicting, freshening, removing
 
   static let directory = URL(fileURLWithPath: "/above/archive", isDirectory: true)
 
@@ -34,7 +34,6 @@ enum FaultSession: String, CaseIterable, Sendable {
       case .evicting: await actor.evicting()
       case .freshening: await actor.freshening()
       case .removing: await actor.removing()
-      case .exchanging: await actor.exchanging(system, vfs)
       }
       await store.close()
     }
@@ -192,31 +191,6 @@ enum FaultSession: String, CaseIterable, Sendable {
         await put("w", 1, 100)
         await flush()
       }
-    }
-
-    func exchanging(_ system: any SystemCalls, _ vfs: TestVFS) async {
-      for (number, key) in ["one", "two"].enumerated() { await put(key, 1, 100 + number * 70_000) }
-      await flush()
-      let other = Ledger()
-      // Not on the disk that fails: the writing of files has tests of its own.
-      let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")
-      defer { try? FileManager.default.removeItem(at: file) }
-      _ = try? await store.export(to: file)
-      guard life == 0 else { return }
-      // Elsewhere on the same disk: it is not looked into later, but must not hurt.
-      var options = DiskStore.Options(memory: 0, logger: .silent)
-      (options.system, options.vfs) = (system, vfs.name)
-      let place = URL(fileURLWithPath: "/above/copy", isDirectory: true)
-      let copy = try? await ArchiveCache.Storage.disk(at: place, options: options).restored(from: file)
-      for key in ["one", "two"] { other.touch(key) }
-      if let copy {
-        let faults = await Ledger.faults(of: copy, other.now, isLenient: true)
-        if faults.contains(where: { $0.contains("wrong") || $0.contains("nobody") }) { ledger.complain(faults) }
-        await copy.close()
-      }
-      for key in ["one", "two"] { ledger.remove(key) }
-      _ = try? await store.importEntries(from: file)
-      await flush()
     }
   }
 }

@@ -104,7 +104,7 @@ extension Track: CustomStringConvertible {
   private func bodyMismatches(_ asked: ComparedRequest) -> [Mismatch] {
     switch (question.content, asked.content) {
     case (.json(let recorded), .json(let other)):
-      let differences = JSONComparison(recorded).differences(from: other, limit: 20).map(\.mismatch)
+      let differences = JSONComparison(recorded).differences(from: other, limit: 20, work: 20_000).map(\.mismatch)
         .filter { !$0.texts.expected.contains(mark) }
       if !differences.isEmpty { return Array(differences.prefix(5)) }
     case (.form(let recorded), .form(let other)):
@@ -127,7 +127,7 @@ extension Track: CustomStringConvertible {
       }
     default: break
     }
-    let place = zip(question.body, asked.body).prefix { $0 == $1 }.count
+    let place = question.body.commonPrefix(with: asked.body)
     let name = question.body.isEmpty || asked.body.isEmpty ? "body" : "body from byte \(place)"
     return [Mismatch(name, expected: shown(question.body), actual: shown(asked.body), distance: 0.6)]
   }
@@ -135,5 +135,21 @@ extension Track: CustomStringConvertible {
   private func shown(_ body: Data) -> String {
     guard !body.isEmpty else { return "none" }
     return String(data: body, encoding: .utf8).map { Excerpt.ofText($0) } ?? "\(body.count) bytes"
+  }
+}
+
+extension Data {
+  /// The number of bytes at the beginning that are those of other data, too.
+  fileprivate func commonPrefix(with other: Data) -> Int {
+    var (same, end) = (0, Swift.min(count, other.count))
+    while same < end {
+      let middle = (same + end + 1) / 2
+      if dropFirst(same).prefix(middle - same) == other.dropFirst(same).prefix(middle - same) {
+        same = middle
+      } else {
+        end = middle - 1
+      }
+    }
+    return same
   }
 }

@@ -121,9 +121,13 @@ extension Redaction {
     return redaction
   }
 
-  /// The beginning of a text: as much as a report examines of a value.
+  /// The beginning of a text: as much as a report examines of a value, without a word that is cut off, which may be the
+  /// beginning of a secret.
   static func beginning(of text: String) -> String {
-    hidesNothing || text.utf8.count <= 2_000 ? text : String(text.prefix(2_000))
+    guard !hidesNothing, text.utf8.count > 2_000 else { return text }
+    let cut = text.prefix(2_000)
+    guard cut.endIndex < text.endIndex else { return text }
+    return String(cut[..<(cut.lastIndex { $0.isWhitespace || ",;&\"'<>{}[]".contains($0) } ?? cut.startIndex)])
   }
 
   /// Any text (a form, truncated JSON, XML, a log line) without secrets; of a long one, the beginning.

@@ -207,18 +207,17 @@ extension MockInterceptor {
 
   /// The request closest to a pattern, and its differences.
   static func nearest(to pattern: RequestPattern, among requests: [MockRequest]) -> String? {
-    let compared = requests.map { request in
-      let facts = request.facts
-      return (request, facts, pattern.differences(from: facts).distance)
-    }
-    guard let (request, facts, _) = compared.min(by: { $0.2 < $1.2 }) else { return nil }
-    // The search for secrets that the request repeats is slow.
-    let mismatches = pattern.mismatches(facts)
+    let compared = requests.map { request in (request, request.facts) }
+      .map { request, facts in (request, facts, pattern.mismatches(facts)) }
+    guard let (request, facts, mismatches) = compared.min(by: { $0.2.distance < $1.2.distance }) else { return nil }
     guard !mismatches.isEmpty else {
       return "Nearest: \(request)"
         + (request.stubLocation.map { ", which the stub at \($0) answered" } ?? ", which matches")
     }
-    let lines = mismatches.map { "    \($0.aspect): expected \($0.expected), but was \($0.actual)" }
+    // Only for the nearest one are the secrets that it repeats looked for.
+    let lines = facts.reporting {
+      mismatches.map { "    \($0.aspect): expected \($0.texts.expected), but was \($0.texts.actual)" }
+    }
     return "Nearest: \(request)\n" + lines.joined(separator: "\n")
   }
 }

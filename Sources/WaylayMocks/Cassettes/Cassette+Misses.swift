@@ -104,10 +104,9 @@ extension Track: CustomStringConvertible {
   private func bodyMismatches(_ asked: ComparedRequest) -> [Mismatch] {
     switch (question.content, asked.content) {
     case (.json(let recorded), .json(let other)):
-      let differences = JSONComparison().differences(other, recorded).filter { !$0.expected.contains(mark) }
-      if !differences.isEmpty {
-        return differences.prefix(5).map(\.mismatch)
-      }
+      let differences = JSONComparison(recorded).differences(from: other, limit: 20, work: 20_000).map(\.mismatch)
+        .filter { !$0.texts.expected.contains(mark) }
+      if !differences.isEmpty { return Array(differences.prefix(5)) }
     case (.form(let recorded), .form(let other)):
       let found = itemMismatches(recorded, other, "form field")
       if !found.isEmpty { return found }
@@ -128,7 +127,7 @@ extension Track: CustomStringConvertible {
       }
     default: break
     }
-    let place = zip(question.body, asked.body).prefix { $0 == $1 }.count
+    let place = question.body.commonPrefix(with: asked.body)
     let name = question.body.isEmpty || asked.body.isEmpty ? "body" : "body from byte \(place)"
     return [Mismatch(name, expected: shown(question.body), actual: shown(asked.body), distance: 0.6)]
   }
@@ -139,14 +138,18 @@ extension Track: CustomStringConvertible {
   }
 }
 
-extension [Mismatch] {
-  /// The differences, one aspect per paragraph.
-  var lines: String {
-    let width = map(\.aspect.count).max() ?? 0
-    return map { mismatch in
-      let name = mismatch.aspect.padding(toLength: width, withPad: " ", startingAt: 0)
-      let indent = String(repeating: " ", count: width)
-      return "    \(name)  expected \(mismatch.expected)\n    \(indent)  but was  \(mismatch.actual)"
-    }.joined(separator: "\n")
+extension Data {
+  /// The number of bytes at the beginning that are those of other data, too.
+  fileprivate func commonPrefix(with other: Data) -> Int {
+    var (same, end) = (0, Swift.min(count, other.count))
+    while same < end {
+      let middle = (same + end + 1) / 2
+      if dropFirst(same).prefix(middle - same) == other.dropFirst(same).prefix(middle - same) {
+        same = middle
+      } else {
+        end = middle - 1
+      }
+    }
+    return same
   }
 }

@@ -18,6 +18,7 @@ final class ComparedRequest: Sendable {
   private let redacted: HAR.Request?
   private let mediaType: String
   private let ignored: Set<Cassette.Aspect>
+  private let parsed = Locked<Content?>(nil)
 
   /// Parses a live request.
   convenience init(_ request: InterceptedRequest, body: Data, _ options: Cassette.Options, isRedacted: Bool) {
@@ -92,7 +93,7 @@ final class ComparedRequest: Sendable {
   }
 
   /// The body parsed by its media type, without ignored fields and values.
-  enum Content {
+  enum Content: Sendable {
     case json(JSONValue)
     case form([QueryItems.Item])
     case parts([MultipartForm.Part])
@@ -111,6 +112,14 @@ final class ComparedRequest: Sendable {
   }
 
   var content: Content {
+    parsed.withLock { parsed in
+      let content = parsed ?? read()
+      parsed = content
+      return content
+    }
+  }
+
+  private func read() -> Content {
     if let first = body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), let json = try? JSONValue(reading: body)
     {
       let paths = ignored.compactMap { if case .json(let path) = $0.kind { try? JSONPath(path) } else { nil } }

@@ -15,6 +15,9 @@ extension Redaction {
   /// Whether redaction is off.
   @TaskLocal static var hidesNothing = false
 
+  /// Counts the bytes that reports search, mask and parse, for tests.
+  @TaskLocal static var examined: Locked<Int>?
+
   /// Whether the name of a header field, query item, form field or JSON member indicates a secret.
   static func hides(_ name: String) -> Bool {
     !hidesNothing && !shownNames.contains(name.lowercased()) && standard.hides(name)
@@ -63,26 +66,47 @@ extension Redaction {
     return scrubbed(text) != text
   }
 
-  /// A JSON value with secrets replaced by a mark.
-  static func masked(_ node: JSONValue) -> JSONValue { masked(node, by: JSONValue(.string(mark))) ?? node }
+  /// The beginning of a JSON value, as much as a report shows of it, with secrets replaced by a mark.
+  static func masked(_ node: JSONValue) -> JSONValue { maskedBeginning(of: node).shown }
+
+  static func maskedBeginning(of node: JSONValue) -> (shown: JSONValue, isWhole: Bool) {
+    var left = hidesNothing ? Int.max : 1_000
+    return (masked(node, by: JSONValue(.string(mark)), &left) ?? node, left > 0)
+  }
 
   /// A JSON value with secrets replaced by `mark`. With `nil`, members that hold secrets are removed, and also an array
   /// with a secret element, because its other elements would move.
   static func masked(_ node: JSONValue, by mark: JSONValue?) -> JSONValue? {
+    var left = Int.max
+    return masked(node, by: mark, &left)
+  }
+
+  /// - Parameter left: The number of characters left to show: what follows is not read.
+  private static func masked(_ node: JSONValue, by mark: JSONValue?, _ left: inout Int) -> JSONValue? {
+    left -= 1
     switch node.kind {
     case .object(let members):
-      let shown = members.compactMap { member in
-        let value = hides(member.name) ? mark : masked(member.value, by: mark)
-        return value.map { JSONValue.Member(name: member.name, value: $0) }
+      var shown: [JSONValue.Member] = []
+      for member in members where left > 0 {
+        left -= member.name.utf8.count
+        let value = hides(member.name) ? mark : masked(member.value, by: mark, &left)
+        if let value { shown.append(JSONValue.Member(name: member.name, value: value)) }
       }
       return JSONValue(.object(shown))
     case .array(let elements):
-      let shown = elements.compactMap { masked($0, by: mark) }
-      return shown.count == elements.count ? JSONValue(.array(shown)) : Optional.none
+      var shown: [JSONValue] = []
+      for element in elements where left > 0 {
+        guard let value = masked(element, by: mark, &left) else { return nil }
+        shown.append(value)
+      }
+      return JSONValue(.array(shown))
     case .string(let text):
+      left -= text.utf8.count
       let shown = scrubbed(text)
       return shown == text ? node : mark.map { _ in JSONValue(.string(shown)) }
-    case .number(let text): return known.contains(Array(text.utf8)) ? mark : node
+    case .number(let text):
+      left -= text.utf8.count
+      return known.contains(Array(text.utf8)) ? mark : node
     case .null, .bool: return node
     }
   }
@@ -97,9 +121,21 @@ extension Redaction {
     return redaction
   }
 
-  /// Any text (a form, truncated JSON, XML, a log line) without secrets.
+  /// The beginning of a text: as much as a report examines of a value, without a word that is cut off, which may be the
+  /// beginning of a secret.
+  static func beginning(of text: String) -> String {
+    guard !hidesNothing, text.utf8.count > 2_000 else { return text }
+    let cut = text.prefix(2_000)
+    guard cut.endIndex < text.endIndex else { return text }
+    return String(cut[..<(cut.lastIndex { $0.isWhitespace || ",;&\"'<>{}[]".contains($0) } ?? cut.startIndex)])
+  }
+
+  /// Any text (a form, truncated JSON, XML, a log line) without secrets; of a long one, the beginning.
   static func scrubbed(_ text: String) -> String {
     guard !hidesNothing else { return text }
+    let beginning = beginning(of: text)
+    guard beginning.utf8.count == text.utf8.count else { return scrubbed(beginning) + "…" }
+    examined?.withLock { $0 += text.utf8.count }
     let text = reports.redacted(anyFormat: text, knowing: known)
     guard text.contains(where: \.isWhitespace) else { return text }
     return text.replacing(/\b(?<scheme>Bearer|Basic|Digest)\s+[^\s,;"'<]+/.ignoresCase()) { match in
@@ -107,9 +143,13 @@ extension Redaction {
     }
   }
 
-  /// The values under secret names in a request, to be removed from a report about it.
+  /// The values under secret names in a request, to be removed from a report about it; of a long body, those in its
+  /// beginning.
   static func secrets(of request: HAR.Request) -> KnownSecrets {
     guard !hidesNothing else { return KnownSecrets() }
+    var request = request
+    if let body = request.body { request.body?.data = Data(body.data.prefix(RequestFacts.longest)) }
+    examined?.withLock { $0 += request.body?.data.count ?? 0 }
     let entry = HAR.Entry(started: Date(timeIntervalSince1970: 0), request: request, response: .none)
     return KnownSecrets(reports.secrets(of: entry))
   }

@@ -1,3 +1,5 @@
+import WaylayHAR
+
 /// A condition on a request's body. The body is read once, however many stubs inspect it.
 ///
 /// ```swift
@@ -10,10 +12,10 @@ public struct BodyMatcher: Sendable {
     case data(Data)
     case text(String)
     case regex(TextRegex)
-    case json(JSONValue, JSONComparison)
+    case json(JSONComparison)
     case jsonPath(JSONPath, JSONValue?)
     case form(QueryPattern)
-    case multipart([PartPattern], isExact: Bool)
+    case multipart(PartsPattern)
     case file(name: String?, type: String?, BodyMatcher)
     case empty
     case present
@@ -23,7 +25,7 @@ public struct BodyMatcher: Sendable {
   let kind: Kind
   var problem: MockError?
 
-  private init(_ kind: Kind, problem: MockError? = nil) {
+  init(_ kind: Kind, problem: MockError? = nil) {
     self.kind = kind
     self.problem = problem
   }
@@ -51,7 +53,7 @@ public struct BodyMatcher: Sendable {
   /// Stub(.post, "/tags", .status(204)).where(.body(.json(["tags": ["a", "b"]], ignoringArrayOrder: true)))
   /// ```
   public static func json(_ value: JSONValue, ignoringArrayOrder: Bool = false) -> BodyMatcher {
-    BodyMatcher(.json(value, JSONComparison(ignoresOrder: ignoringArrayOrder)))
+    BodyMatcher(.json(JSONComparison(value, ignoresOrder: ignoringArrayOrder)))
   }
 
   /// JSON equal to a literal with variables in it.
@@ -71,7 +73,7 @@ public struct BodyMatcher: Sendable {
   @_disfavoredOverload
   public static func json(_ value: some Encodable) -> BodyMatcher {
     make { () throws(MockError) in
-      do { return .json(try JSONValue(encoding: value), JSONComparison()) } catch {
+      do { return .json(JSONComparison(try JSONValue(encoding: value))) } catch {
         throw MockError(
           .invalidJSON, "\(type(of: value)) cannot be encoded as JSON: \(error.redacted)", underlying: error)
       }
@@ -81,7 +83,7 @@ public struct BodyMatcher: Sendable {
   /// JSON equal to the value of this text. Text that is not JSON is reported at the line of the stub.
   public static func json(parsing text: String) -> BodyMatcher {
     make { () throws(MockError) in
-      do { return .json(try JSONValue(reading: text.utf8), JSONComparison()) } catch {
+      do { return .json(JSONComparison(try JSONValue(reading: text.utf8))) } catch {
         throw MockError(.invalidJSON, "this is not JSON: \(error)", underlying: error)
       }
     }
@@ -90,7 +92,7 @@ public struct BodyMatcher: Sendable {
   /// JSON that contains at least these members, at every depth. Arrays are compared element by element; if their order
   /// is ignored, they may have further elements.
   public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool = false) -> BodyMatcher {
-    BodyMatcher(.json(value, JSONComparison(ignoresOrder: ignoringArrayOrder, ignoresExtras: true)))
+    BodyMatcher(.json(JSONComparison(value, ignoresOrder: ignoringArrayOrder, ignoresExtras: true)))
   }
 
   /// JSON that contains at least the members of a literal with variables in it.
@@ -149,9 +151,9 @@ public struct BodyMatcher: Sendable {
   ///   - parts: The conditions by part name. A name may occur several times, for parts that share it.
   ///   - exactly: Whether other parts are disallowed.
   public static func multipart(_ parts: KeyValuePairs<String, BodyMatcher>, exactly: Bool = true) -> BodyMatcher {
-    var matcher = BodyMatcher(.multipart(parts.map { PartPattern(name: $0.key, body: $0.value) }, isExact: exactly))
-    matcher.problem = parts.lazy.compactMap(\.value.problem).first
-    return matcher
+    BodyMatcher(
+      .multipart(PartsPattern(parts.map { PartPattern(name: $0.key, body: $0.value) }, isExact: exactly)),
+      problem: parts.lazy.compactMap(\.value.problem).first)
   }
 
   /// A part of a multipart form with a file name, a media type, or both; no whole body matches.
@@ -173,27 +175,49 @@ public struct BodyMatcher: Sendable {
 
 extension BodyMatcher {
   func matches(_ facts: RequestFacts) -> Bool {
-    switch kind {
-    case .data(let data): facts.body == data
-    case .text(let text): facts.text == text
-    case .regex(let regex): facts.text.map { regex.matches($0) } ?? false
-    case .json(let value, let comparison): facts.json.map { comparison.accepts($0, value) } ?? false
-    case .jsonPath(let path, let value): Self.matches(path, value, facts)
-    case .form(let pattern): facts.mayBeForm && pattern.matches(facts.form)
-    case .multipart(let parts, let isExact): PartPattern.matches(parts, isExact, facts)
-    case .file(let name, let type, let content):
-      facts.part.map { (name ?? $0.filename) == $0.filename && (type ?? $0.mediaType).lowercased() == $0.mediaType }
-        ?? false && content.matches(facts)
-    case .empty: facts.body.isEmpty
-    case .present: !facts.body.isEmpty
-    case .broken: false
-    }
+    var result = Comparison()
+    compare(facts, &result)
+    return !result.differs
   }
 
-  private static func matches(_ path: JSONPath, _ value: JSONValue?, _ facts: RequestFacts) -> Bool {
-    guard let json = facts.json else { return false }
-    let found = path.values(in: json)
-    return value.map { found.contains($0) } ?? !found.isEmpty
+  func compare(_ facts: RequestFacts, _ result: inout Comparison) {
+    func check(_ fits: Bool, _ expected: @autoclosure @escaping () -> String) {
+      result.check(fits, Mismatch("body", expected: expected(), actual: Excerpt.of(facts), distance: 0.6))
+    }
+    switch kind {
+    case .data(let data): check(facts.body == data, "\(data.count) given bytes")
+    case .text(let text): check(facts.text == text, "\(JSONValue(Excerpt.ofText(text)))")
+    case .regex(let regex): check(facts.text.map { regex.matches($0) } ?? false, "a match of \(regex)")
+    case .json, .jsonPath:
+      if result.leavesOut(self, facts, .json) { return }
+      guard let json = facts.json else {
+        return result.add(Mismatch("body", expected: "JSON", actual: Excerpt.of(facts), distance: 0.8))
+      }
+      if case .json(let comparison) = kind { comparison.compare(facts, json, &result) }
+      if case .jsonPath(let path, let value) = kind { path.compare(value, json, &result) }
+    case .form(let pattern):
+      guard facts.mayBeForm else {
+        return result.add(
+          Mismatch(
+            "header Content-Type", expected: "application/x-www-form-urlencoded",
+            actual: facts.field("Content-Type") ?? "no such field", distance: 0.3))
+      }
+      if !result.leavesOut(self, facts, .form) { pattern.compare(facts.form, "form field", &result) }
+    case .multipart(let parts):
+      if !result.leavesOut(self, facts, .parts) { parts.compare(facts, &result) }
+    case .file(let name, let type, let content):
+      let part = facts.part
+      if !result.isDone { content.compare(facts, &result) }
+      result.check(
+        part != nil && (name ?? part?.filename) == part?.filename,
+        Mismatch("file name", expected: name ?? "any", actual: part?.filename ?? "none", distance: 0.3))
+      result.check(
+        type == nil || type?.lowercased() == part?.mediaType,
+        Mismatch("type", expected: type ?? "any", actual: part?.mediaType ?? "none", distance: 0.3))
+    case .empty: check(facts.body.isEmpty, "none")
+    case .present: check(!facts.body.isEmpty, "any")
+    case .broken: result.add(.unshown)
+    }
   }
 }
 
@@ -204,13 +228,13 @@ extension BodyMatcher: CustomStringConvertible {
     case .data(let data): "body of \(data.count) given bytes"
     case .text(let text): "body \(JSONValue(Redaction.scrubbed(text)).description)"
     case .regex(let regex): "body matching \(regex)"
-    case .json(let value, let comparison):
-      "JSON body \(comparison.ignoresExtras ? "with " : "")\(Redaction.masked(value).description)"
+    case .json(let comparison):
+      "JSON body \(comparison.ignoresExtras ? "with " : "")\(Redaction.masked(comparison.expected).description)"
         + (comparison.ignoresOrder ? ", arrays in any order" : "")
     case .jsonPath(let path, let value?): "JSON body with \(path.shown(value)) at \(path)"
     case .jsonPath(let path, nil): "JSON body with \(path)"
     case .form(let pattern): "form \(pattern)"
-    case .multipart(let parts, _): "multipart form with \(parts.map(\.name).joined(separator: ", "))"
+    case .multipart(let pattern): "multipart form with \(pattern.parts.map(\.name).joined(separator: ", "))"
     case .file(let name, let type, let content):
       "file" + (name.map { " \($0)" } ?? "") + (type.map { " of type \($0)" } ?? "") + " with \(content)"
     case .empty: "no body"

@@ -1,112 +1,185 @@
 import WaylayHAR
 import WaylayRecording
 
-/// A comparison of two JSON values: exact, without array order, or as a subset.
-struct JSONComparison: Sendable {
-  var ignoresOrder = false
+/// A comparison with a JSON value: exact, without array order, or as a subset.
+final class JSONComparison: Sendable {
+  let expected: JSONValue
+  let ignoresOrder: Bool
   /// Whether additional members are accepted, and, if array order is ignored, additional elements.
-  var ignoresExtras = false
+  let ignoresExtras: Bool
 
-  /// Whether `actual` matches `wanted`.
-  func accepts(_ actual: JSONValue, _ wanted: JSONValue) -> Bool {
-    if let members = actual.byName, let wanted = wanted.byName {
-      guard ignoresExtras || members.count == wanted.count else { return false }
-      return wanted.allSatisfy { name, value in members[name].map { accepts($0, value) } ?? false }
-    }
-    guard let elements = actual.array, let wanted = wanted.array else { return actual == wanted }
-    guard ignoresOrder else {
-      return elements.count == wanted.count && zip(elements, wanted).allSatisfy { accepts($0, $1) }
-    }
-    guard elements.count == wanted.count || ignoresExtras && elements.count > wanted.count else { return false }
-    return assignment(elements, wanted).isComplete
+  init(_ expected: JSONValue, ignoresOrder: Bool = false, ignoresExtras: Bool = false) {
+    (self.expected, self.ignoresOrder, self.ignoresExtras) = (expected, ignoresOrder, ignoresExtras)
   }
 
-  private func assignment(_ elements: [JSONValue], _ wanted: [JSONValue]) -> Assignment {
-    Assignment(of: wanted.count, among: elements.count) { accepts(elements[$0], wanted[$1]) }
+  /// A place where a value differs from the expected one.
+  struct Difference {
+    let place: [JSONPath.Step]
+    let expected: Side
+    let actual: Side
+
+    enum Side {
+      case nothing
+      case value(JSONValue)
+      case elements(Int)
+      case noneLikeIt
+    }
+  }
+
+  /// The differences between a value and the expected one.
+  ///
+  /// - Parameters:
+  ///   - limit: The search ends with that many differences.
+  ///   - start: A place before which there are none.
+  ///   - work: The number of values to compare after that place.
+  func differences(
+    from actual: JSONValue, limit: Int, after start: [JSONPath.Step] = [], work: Int = .max
+  ) -> [Difference] {
+    var search = Search(limit: limit, work: work, start: start[...])
+    compare(actual, expected, &search)
+    return search.found
+  }
+
+  private struct Search {
+    let limit: Int
+    var work: Int
+    /// The rest of the way to the place where the search begins.
+    var start: ArraySlice<JSONPath.Step>
+    var place: [JSONPath.Step] = []
+    var found: [Difference] = []
+
+    var isDone: Bool { found.count >= limit || work <= 0 }
+
+    mutating func add(_ expected: Difference.Side, _ actual: Difference.Side, at step: JSONPath.Step? = nil) {
+      found.append(Difference(place: place + [step].compactMap(\.self), expected: expected, actual: actual))
+    }
+
+    mutating func at(_ step: JSONPath.Step, _ compare: (inout Search) -> Void) {
+      if let next = start.first {
+        guard step == next else { return }
+        start.removeFirst()
+      }
+      place.append(step)
+      compare(&self)
+      place.removeLast()
+    }
+  }
+
+  private func compare(_ actual: JSONValue, _ expected: JSONValue, _ search: inout Search) {
+    search.work -= 1
+    if let elements = actual.array, let wanted = expected.array {
+      ignoresOrder ? compareAnyOrder(elements, wanted, &search) : compare(elements, wanted, &search)
+    } else if let members = actual.byName, let wanted = expected.distinctMembers {
+      compare(members, wanted, actual, &search)
+    } else if actual != expected {
+      search.add(.value(expected), .value(actual))
+    }
+  }
+
+  private func compare(
+    _ members: [[UInt8]: JSONValue], _ wanted: [JSONValue.Member], _ actual: JSONValue, _ search: inout Search
+  ) {
+    var matched = 0
+    for member in wanted where !search.isDone {
+      let value = members[Array(member.name.utf8)]
+      if value != nil { matched += 1 }
+      search.at(.member(member.name)) { search in
+        guard let value else { return search.add(.value(member.value), .nothing) }
+        compare(value, member.value, &search)
+      }
+    }
+    guard !ignoresExtras, !search.isDone, matched < members.count else { return }
+    let names = Set(wanted.map { Array($0.name.utf8) })
+    for member in actual.distinctMembers ?? [] where !search.isDone && !names.contains(Array(member.name.utf8)) {
+      search.at(.member(member.name)) { $0.add(.nothing, .value(member.value)) }
+    }
+  }
+
+  private func compare(_ elements: [JSONValue], _ wanted: [JSONValue], _ search: inout Search) {
+    var first = 0
+    if case .element(let index)? = search.start.first { first = index }
+    if search.start.isEmpty, elements.count != wanted.count {
+      search.add(.elements(wanted.count), .elements(elements.count))
+    }
+    for index in first..<max(first, min(elements.count, wanted.count)) {
+      if search.isDone { return }
+      search.at(.element(index)) { compare(elements[index], wanted[index], &$0) }
+    }
+  }
+
+  private func compareAnyOrder(_ elements: [JSONValue], _ wanted: [JSONValue], _ search: inout Search) {
+    search.start = []
+    guard search.limit > 1 || elements.count == wanted.count || ignoresExtras && elements.count > wanted.count else {
+      return search.add(.elements(wanted.count), .elements(elements.count))
+    }
+    let assignment = Assignment(of: wanted.count, among: elements.count) { given, index in
+      var inner = Search(limit: 1, work: .max, start: [])
+      compare(elements[given], wanted[index], &inner)
+      search.work -= 1
+      return inner.found.isEmpty
+    }
+    for index in assignment.missing where !search.isDone { search.add(.value(wanted[index]), .noneLikeIt, at: .all) }
+    for index in elements.indices where !ignoresExtras && !search.isDone && assignment.owners[index] == nil {
+      search.add(.nothing, .value(elements[index]), at: .element(index))
+    }
   }
 }
 
-// MARK: Differences, for reports
-
 extension JSONComparison {
-  /// A place where a JSON value differs from the expected one.
-  struct Difference {
-    /// The JSON path, as in `$.items[0].name`.
-    let path: String
-    /// Both values as text; secrets are masked.
-    let expected: String
-    let actual: String
-
-    var mismatch: Mismatch {
-      Mismatch("body at \(path)", expected: Excerpt.ofText(expected), actual: Excerpt.ofText(actual), distance: 0.2)
+  /// Compares the JSON of a request. An explanation begins where a decision has found the first difference.
+  func compare(_ facts: RequestFacts, _ json: JSONValue, _ result: inout Comparison) {
+    let key = ObjectIdentifier(self)
+    guard result.explains else {
+      let first = differences(from: json, limit: 1).first
+      if facts.isLong { facts.firstDifferences[key] = .some(first?.place) }
+      return result.check(first == nil, .unshown)
+    }
+    let decided = facts.firstDifferences[key]
+    if case .some(nil) = decided { return }
+    let work = facts.isLong ? Self.work : .max
+    let found = differences(from: json, limit: Self.shown + 1, after: (decided ?? nil) ?? [], work: work)
+    for difference in found.prefix(Self.shown) { result.add(difference.mismatch) }
+    if found.count > Self.shown {
+      result.add(Mismatch("body", expected: "no more differences", actual: "more of them", distance: 0.2))
+    } else if found.isEmpty, facts.isLong {
+      result.leaveOut("JSON like the stub's", "compared only at its beginning")
     }
   }
 
-  /// The differences between a value and `expected`.
-  ///
-  /// - Parameters:
-  ///   - path: The JSON path of both values.
-  ///   - isSecret: Whether a parent's name indicates a secret.
-  func differences(
-    _ actual: JSONValue, _ expected: JSONValue, at path: String = "$", isSecret: Bool = false
-  ) -> [Difference] {
-    if let elements = actual.array, let wanted = expected.array {
-      return differences(elements, wanted, at: path, isSecret: isSecret)
-    }
-    guard let members = actual.byName, let wanted = expected.byName else {
-      return actual == expected
-        ? [] : [Difference(path: path, isSecret: isSecret, expected: expected, actual: actual)]
-    }
-    var found: [Difference] = []
-    for (key, value) in wanted.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      let name = String(decoding: key, as: UTF8.self)
-      let place = path.appending(member: name)
-      let isSecret = isSecret || Redaction.hides(name)
-      if let actual = members[key] {
-        found += differences(actual, value, at: place, isSecret: isSecret)
-      } else {
-        found.append(Difference(path: place, isSecret: isSecret, expected: value, actual: nil))
-      }
-    }
-    guard !ignoresExtras else { return found }
-    for (key, value) in members.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) where wanted[key] == nil {
-      let name = String(decoding: key, as: UTF8.self)
-      let isSecret = isSecret || Redaction.hides(name)
-      found.append(Difference(path: path.appending(member: name), isSecret: isSecret, expected: nil, actual: value))
-    }
-    return found
-  }
-
-  private func differences(
-    _ elements: [JSONValue], _ wanted: [JSONValue], at path: String, isSecret: Bool
-  ) -> [Difference] {
-    guard ignoresOrder else {
-      let found = zip(elements, wanted).enumerated().flatMap { index, pair in
-        differences(pair.0, pair.1, at: "\(path)[\(index)]", isSecret: isSecret)
-      }
-      guard elements.count != wanted.count else { return found }
-      return found + [Difference(path: path, expected: "\(wanted.count) elements", actual: "\(elements.count)")]
-    }
-    let assignment = assignment(elements, wanted)
-    let missing = assignment.missing.map { index in
-      let text = isSecret ? Redaction.mark : Redaction.masked(wanted[index]).description
-      return Difference(path: "\(path)[*]", expected: text, actual: "no element like it")
-    }
-    guard !ignoresExtras else { return missing }
-    return missing
-      + elements.indices.filter { assignment.owners[$0] == nil }.map {
-        Difference(path: "\(path)[\($0)]", isSecret: isSecret, expected: nil, actual: elements[$0])
-      }
-  }
+  /// The number of values that an explanation compares in a long body.
+  private static let work = 2_000
+  private static let shown = 5
 }
 
 extension JSONComparison.Difference {
-  /// A difference between two values; `nil` for a missing one.
-  init(path: String, isSecret: Bool, expected: JSONValue?, actual: JSONValue?) {
-    func text(_ value: JSONValue?) -> String {
-      value.map { isSecret ? Redaction.mark : Redaction.masked($0).description } ?? "nothing"
+  /// Whether a name of the place indicates a secret.
+  private var isSecret: Bool {
+    place.contains { if case .member(let name) = $0 { Redaction.hides(name) } else { false } }
+  }
+
+  private func text(_ side: Side) -> String {
+    switch side {
+    case .nothing: "nothing"
+    case .value(let value): isSecret ? Redaction.mark : Excerpt.of(value)
+    case .elements(let count): "\(count)"
+    case .noneLikeIt: "no element like it"
     }
-    self.init(path: path, expected: text(expected), actual: text(actual))
+  }
+
+  var mismatch: Mismatch {
+    var unit = ""
+    if case .elements = expected { unit = " elements" }
+    return Mismatch(
+      "body at \(JSONPath.text(of: place))", expected: text(expected) + unit, actual: text(actual), distance: 0.2)
+  }
+}
+
+extension JSONValue {
+  /// The members of an object; of several with one name, the last.
+  fileprivate var distinctMembers: [Member]? {
+    guard let members, members.count > 1 else { return members }
+    var names: Set<[UInt8]> = []
+    return members.reversed().filter { names.insert(Array($0.name.utf8)).inserted }.reversed()
   }
 }
 

@@ -1,4 +1,5 @@
 import WaylayHAR
+import WaylayRecording
 
 /// A path to values in a JSON value: members by `.name` or `["name"]`, elements by `[0]`, all of either by `[*]` or
 /// `.*` (the part of RFC 9535 that a condition needs).
@@ -51,36 +52,56 @@ struct JSONPath: Sendable, CustomStringConvertible {
       .invalidPattern, "the JSON path \"\(text)\" cannot be parsed: \(reason). Write it as in \"$.items[0].name\".")
   }
 
-  /// Whether a member name in the path indicates a secret.
-  var leadsToSecret: Bool {
-    steps.contains { if case .member(let name) = $0 { Redaction.hides(name) } else { false } }
-  }
-
-  /// The values at the path, redacted for a report.
-  func shownValues(in root: JSONValue) -> String {
-    let found = values(in: root)
-    guard !found.isEmpty else { return "nothing" }
-    // Values are redacted by member name, so mask the root before selecting from it.
-    let shown = leadsToSecret ? [] : values(in: Redaction.masked(root))
-    return shown.isEmpty ? Redaction.mark : Excerpt.ofText(shown.map(\.description).joined(separator: ", "))
+  /// Compares the values at the path of a request's JSON with one.
+  func compare(_ value: JSONValue?, _ json: JSONValue, _ result: inout Comparison) {
+    let found = places(in: json)
+    result.check(
+      value.map { value in found.contains { $0.value == value } } ?? !found.isEmpty,
+      Mismatch(
+        "body at \(self)", expected: value.map(shown) ?? "anything",
+        actual: found.isEmpty ? "nothing" : Excerpt.of(found.prefix(20).map(Self.shown).joined(separator: ", ")),
+        distance: 0.4))
   }
 
   /// An expected value at this path, redacted for a report.
-  func shown(_ value: JSONValue) -> String { leadsToSecret ? Redaction.mark : Redaction.masked(value).description }
+  func shown(_ value: JSONValue) -> String {
+    Self.shown((value, steps.contains { if case .member(let name) = $0 { Redaction.hides(name) } else { false } }))
+  }
+
+  private static func shown(_ place: Place) -> String {
+    place.isSecret ? Redaction.mark : Redaction.masked(place.value).description
+  }
+
+  /// A value, and whether a name on the way to it indicates a secret.
+  private typealias Place = (value: JSONValue, isSecret: Bool)
 
   /// The values at the path; a negative index counts from the end.
-  func values(in root: JSONValue) -> [JSONValue] {
-    steps.reduce([root]) { values, step in
-      values.flatMap { node -> [JSONValue] in
+  func values(in root: JSONValue) -> [JSONValue] { places(in: root).map(\.value) }
+
+  private func places(in root: JSONValue) -> [Place] {
+    steps.reduce([(root, false)]) { places, step in
+      places.flatMap { node, isSecret -> [Place] in
         switch (step, node.kind) {
-        case (.member(let name), .object): node[name].map { [$0] } ?? []
+        case (.member(let name), .object): node[name].map { [($0, isSecret || Redaction.hides(name))] } ?? []
         case (.element(let index), .array(let elements)):
           elements.indices.contains(index)
-            ? [elements[index]] : index < 0 && index >= -elements.count ? [elements[elements.count + index]] : []
-        case (.all, .array(let elements)): elements
-        case (.all, .object(let members)): members.map(\.value)
+            ? [(elements[index], isSecret)]
+            : index < 0 && index >= -elements.count ? [(elements[elements.count + index], isSecret)] : []
+        case (.all, .array(let elements)): elements.map { ($0, isSecret) }
+        case (.all, .object(let members)): members.map { ($0.value, isSecret || Redaction.hides($0.name)) }
         default: []
         }
+      }
+    }
+  }
+
+  /// Steps as text, as in `$.items[0].name`.
+  static func text(of steps: [Step]) -> String {
+    steps.reduce("$") { text, step in
+      switch step {
+      case .member(let name): text.appending(member: name)
+      case .element(let index): "\(text)[\(index)]"
+      case .all: "\(text)[*]"
       }
     }
   }

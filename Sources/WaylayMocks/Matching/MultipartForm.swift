@@ -12,9 +12,12 @@ enum MultipartForm {
     let body: Data
 
     /// The media type without parameters, in lower case (RFC 7578, section 4.4).
-    var mediaType: String {
-      (contentType ?? "text/plain").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-    }
+    var mediaType: String { MultipartForm.mediaType(contentType ?? "text/plain") ?? "" }
+  }
+
+  /// A media type without parameters, in lower case.
+  static func mediaType(_ field: String?) -> String? {
+    field?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
   /// The parts of a body; `nil` if `type` is not a multipart type or the body is malformed.
@@ -70,71 +73,62 @@ struct PartPattern: Sendable {
   let name: String
   let body: BodyMatcher
 
-  /// The differences between a part and the pattern; none if it matches.
+  /// The differences between a part and the pattern.
   ///
   /// - Parameter facts: The part, wrapped in a request.
-  func mismatches(_ facts: RequestFacts) -> [Mismatch] {
-    if body.matches(facts) { return [] }
-    if Redaction.hides(name) {
-      return [Mismatch("part \(name)", expected: Redaction.mark, actual: Redaction.mark, distance: 0.3)]
+  fileprivate func compare(_ facts: RequestFacts, _ result: inout Comparison) {
+    var comparison = Comparison(explains: true)
+    body.compare(facts, &comparison)
+    for mismatch in comparison.found {
+      let part = "part \(name)"
+      result.add(
+        Mismatch(
+          mismatch.aspect == "body" ? part : "\(part), \(mismatch.aspect)",
+          expected: Redaction.hides(name) ? Redaction.mark : mismatch.texts.expected,
+          actual: Redaction.hides(name) ? Redaction.mark : mismatch.texts.actual, distance: 0.3))
     }
-    return body.mismatches(facts).map {
-      Mismatch(
-        "part \(name)\($0.aspect == "body" ? "" : ", \($0.aspect)")", expected: $0.expected, actual: $0.actual,
-        distance: 0.3)
-    }
-  }
-
-  func accepts(_ part: MultipartForm.Part, _ facts: RequestFacts) -> Bool {
-    name == part.name && body.matches(facts)
   }
 }
 
-extension PartPattern {
-  /// Whether the parts of a request match these patterns, in any order.
-  static func matches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> Bool {
-    guard let parts = facts.multipart, isExact ? parts.count == wanted.count : parts.count >= wanted.count else {
-      return false
-    }
-    return assignment(wanted, parts, facts.multipartFacts).isComplete
+/// Patterns for the parts of a multipart form, in any order.
+final class PartsPattern: Sendable {
+  let parts: [PartPattern]
+  let isExact: Bool
+
+  init(_ parts: [PartPattern], isExact: Bool) {
+    (self.parts, self.isExact) = (parts, isExact)
   }
 
-  /// The parts that differ, are missing, or are too many.
-  static func mismatches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> [Mismatch] {
+  func compare(_ facts: RequestFacts, _ result: inout Comparison) {
     guard let parts = facts.multipart else {
-      return [
+      return result.add(
         Mismatch(
-          "parts", expected: wanted.map(\.name).joined(separator: ", "), actual: "no multipart form", distance: 0.6)
-      ]
+          "parts", expected: self.parts.map(\.name).joined(separator: ", "), actual: "no multipart form",
+          distance: 0.6))
     }
     let details = facts.multipartFacts
-    let assignment = assignment(wanted, parts, details)
+    let assignment =
+      facts.assignments[ObjectIdentifier(self)]
+      ?? Assignment(of: self.parts.count, among: parts.count) { given, index in
+        self.parts[index].name == parts[given].name && self.parts[index].body.matches(details[given])
+      }
+    facts.assignments[ObjectIdentifier(self)] = assignment
     var rest = parts.indices.filter { assignment.owners[$0] == nil }
-    var found: [Mismatch] = []
-    for index in assignment.missing {
-      let pattern = wanted[index]
+    for pattern in assignment.missing.map({ self.parts[$0] }) where !result.isDone {
       // A part of the same name that matched no pattern is most likely the intended one.
       if let place = rest.firstIndex(where: { parts[$0].name == pattern.name }) {
         let position = rest.remove(at: place)
-        found += pattern.mismatches(details[position])
+        if result.explains { pattern.compare(details[position], &result) } else { result.add(.unshown) }
       } else {
-        found.append(
+        result.add(
           Mismatch("part \(pattern.name)", expected: pattern.description, actual: "no such part", distance: 0.3))
       }
     }
-    if isExact, !rest.isEmpty {
-      found.append(
-        Mismatch(
-          "parts", expected: "no other parts", actual: rest.map { parts[$0].shown }.joined(separator: ", "),
-          distance: 0.3))
-    }
-    return found
-  }
-
-  private static func assignment(
-    _ wanted: [PartPattern], _ parts: [MultipartForm.Part], _ details: [RequestFacts]
-  ) -> Assignment {
-    Assignment(of: wanted.count, among: parts.count) { wanted[$1].accepts(parts[$0], details[$0]) }
+    result.check(
+      !isExact || rest.isEmpty,
+      Mismatch(
+        "parts", expected: "no other parts",
+        actual: Excerpt.of(rest.prefix(20).map { parts[$0].shown }.joined(separator: ", ")), distance: 0.3))
   }
 }
 
@@ -150,7 +144,7 @@ extension MultipartForm.Part {
   var shownBody: String {
     if Redaction.hides(name) { return Redaction.mark }
     guard filename == nil, let text = String(data: body, encoding: .utf8) else { return "\(body.count) bytes" }
-    if let json = try? JSONValue(reading: body) { return Excerpt.ofText(Redaction.masked(json).description) }
+    if body.count <= RequestFacts.longest, let json = try? JSONValue(reading: body) { return Excerpt.of(json) }
     return JSONValue(Excerpt.ofText(text)).description
   }
 }

@@ -40,12 +40,48 @@ struct QueryPattern: Sendable {
     }
   }
 
-  func matches(_ items: QueryItems) -> Bool {
-    if isExact {
-      let expected = expectations.reduce(0) { $0 + $1.values.count }
-      guard expected == items.items.count else { return false }
+  /// - Parameter kind: What the items are: "query", "form field".
+  func compare(_ items: QueryItems, _ kind: @autoclosure @escaping () -> String, _ result: inout Comparison) {
+    var others = items.items.count
+    for expectation in expectations where !result.isDone {
+      let actual = items.items.filter { $0.name == expectation.name }
+      others -= actual.count
+      result.check(
+        expectation.matches(actual.map(\.value), isExact: isExact),
+        Mismatch(
+          "\(kind()) \(expectation.name)",
+          expected: expectation.values == [.any]
+            ? "any value"
+            : Redaction.query(
+              expectation.name, expectation.values.map { $0.description(for: expectation.name) }.joined(separator: "&")
+            ),
+          actual: QueryItems(items: actual).shown ?? "no such item", distance: 0.3))
     }
-    return expectations.allSatisfy { $0.matches(items.values(of: $0.name), isExact: isExact) }
+    result.check(
+      !isExact || others == 0,
+      Mismatch(
+        kind(), expected: self.expectations.isEmpty ? "none" : "no other items",
+        actual: items.shown(except: Set(self.expectations.map(\.name))) ?? "none",
+        distance: 0.2 * Double(min(others, 5))))
+  }
+}
+
+extension QueryItems {
+  /// The first items, redacted; `nil` without any.
+  fileprivate func shown(except names: Set<String> = []) -> String? {
+    let shown = items.lazy.filter { !names.contains($0.name) }.prefix(20)
+      .map { Redaction.query($0.name, $0.spelled) }
+    return shown.isEmpty ? nil : shown.joined(separator: "&")
+  }
+
+  fileprivate var shown: String? { shown() }
+}
+
+extension QueryItems.Item {
+  /// The item, with the notation of a space or a plus sign in it.
+  var spelled: String {
+    guard let written, !Redaction.isSecret(written) else { return description }
+    return "\(self) (written \(written): a \"+\" is a space, a plus sign is written \"%2B\")"
   }
 }
 

@@ -23,9 +23,25 @@ final class RequestFacts {
 
   lazy var query = url.items
   lazy var text: String? = String(data: body, encoding: .utf8)
-  lazy var json: JSONValue? = try? JSONValue(reading: body)
-  lazy var form = QueryItems(String(decoding: body, as: UTF8.self))
-  lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: field("Content-Type") ?? "")
+  lazy var json: JSONValue? = read(.json) { try? JSONValue(reading: body) }
+  lazy var form = read(.form) { QueryItems(String(decoding: body, as: UTF8.self)) }
+  lazy var multipart: [MultipartForm.Part]? = read(.parts) {
+    MultipartForm.parts(of: body, type: field("Content-Type") ?? "")
+  }
+  /// How the body was parsed.
+  private(set) var readings: Set<Reading> = []
+
+  enum Reading {
+    case json
+    case form
+    case parts
+    case graphQL
+  }
+
+  /// What decisions have found, by comparison: the place of the first difference in a long body, `nil` for none; and how
+  /// parts are assigned.
+  var firstDifferences: [ObjectIdentifier: [JSONPath.Step]?] = [:]
+  var assignments: [ObjectIdentifier: Assignment] = [:]
   /// Each part of a multipart form, wrapped in a request.
   lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
     var request = InterceptedRequest(.post, request.url, body: .data(part.body))
@@ -35,33 +51,17 @@ final class RequestFacts {
     return facts
   }
 
-  /// The name of the GraphQL operation; `nil` for a request of none, or of one without a name.
-  lazy var graphQLOperation: String? = {
-    func asked(_ name: String) -> String? {
-      json?[name]?.string ?? query.items.first { $0.name == name }.flatMap(\.value)
-    }
-    if let name = asked("operationName"), !name.isEmpty { return name }
-    return asked("query").flatMap { GraphQL.operations(in: $0).first?.name }
-  }()
+  lazy var graphQL = read(.graphQL) { readGraphQL() }
 
-  /// The GraphQL operations of the body, or of each element of a batch: `query Orders`, `mutation`; `operation Orders`
-  /// if only the name is sent. `nil` for any other body.
-  lazy var graphQLOperations: [String]? = {
-    guard let json else { return nil }
-    let requests = if case .array(let batch) = json.kind { batch } else { [json] }
-    let operations = requests.compactMap { request -> String? in
-      let name = request["operationName"]?.string
-      let all = GraphQL.operations(in: request["query"]?.string ?? "")
-      guard let operation = name.flatMap({ name in all.first { $0.name == name } }) ?? all.first else {
-        return name.map { "operation \($0)" }
-      }
-      return [operation.kind, operation.name].compactMap(\.self).joined(separator: " ")
-    }
-    return operations.isEmpty || operations.count < requests.count ? nil : operations
-  }()
+  private func read<Value>(_ reading: Reading, _ read: () -> Value) -> Value {
+    readings.insert(reading)
+    Redaction.examined?.withLock { $0 += body.count }
+    return read()
+  }
 
   /// Whether the body is too long to show more than its beginning.
-  var isLong: Bool { body.count > 1 << 14 }
+  var isLong: Bool { body.count > Self.longest }
+  static let longest = 1 << 14
 
   private lazy var secrets = Redaction.secrets(of: HAR.Request(request, body: SeenBody(body)))
 
@@ -73,57 +73,9 @@ final class RequestFacts {
   /// Whether `Content-Type` names a form.
   var statesForm: Bool { field("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false }
 
-  /// Whether the body may be a form: the loading system adds the form's media type to a body without one.
-  var mayBeForm: Bool { field("Content-Type") == nil || statesForm }
-}
-
-/// Documents of GraphQL (specification of October 2021, section 2).
-enum GraphQL {
-  /// The operations of a document, with `query`, `mutation` or `subscription` as kind.
-  static func operations(in document: String) -> [(kind: String, name: String?)] {
-    var rest = Array(document.utf8)[...]
-    var operations: [(kind: String, name: String?)] = []
-    var (depth, isStart, kind) = (0, true, String?.none)
-    while let byte = rest.first {
-      if let known = kind, "{(@".utf8.contains(byte) {
-        operations.append((known, nil))
-        kind = nil
-      }
-      switch byte {
-      case UInt8(ascii: "#"): rest = rest.drop { $0 != 0x0A && $0 != 0x0D }
-      case UInt8(ascii: "\""): rest = afterString(rest)
-      case UInt8(ascii: "{"), UInt8(ascii: "("):
-        if isStart, depth == 0, byte == UInt8(ascii: "{") { operations.append(("query", nil)) }
-        depth += 1
-        rest = rest.dropFirst()
-      case UInt8(ascii: "}"), UInt8(ascii: ")"):
-        depth -= 1
-        isStart = depth == 0 && byte == UInt8(ascii: "}")
-        rest = rest.dropFirst()
-      case _ where byte.isOfWord:
-        let word = String(decoding: rest.prefix(while: \.isOfWord), as: UTF8.self)
-        if let known = kind {
-          operations.append((known, word))
-          kind = nil
-        } else if isStart, depth == 0, ["query", "mutation", "subscription"].contains(word) {
-          kind = word
-        }
-        isStart = false
-        rest = rest.drop(while: \.isOfWord)
-      default: rest = rest.dropFirst()
-      }
-    }
-    return operations
-  }
-
-  /// The text after the string, or the block string, at its beginning.
-  private static func afterString(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let quotes = [UInt8](repeating: UInt8(ascii: "\""), count: 3)
-    let end = text.starts(with: quotes) ? quotes : [UInt8(ascii: "\"")]
-    var rest = text.dropFirst(end.count)
-    while !rest.isEmpty, !rest.starts(with: end) { rest = rest.dropFirst(rest.first == UInt8(ascii: "\\") ? 2 : 1) }
-    return rest.dropFirst(end.count)
-  }
+  /// Whether the body may be a form: the loading system adds the form's media type to a body without one. A form has
+  /// no line breaks.
+  var mayBeForm: Bool { statesForm || field("Content-Type") == nil && !body.contains { $0 < 0x20 } }
 }
 
 extension InterceptedRequest {

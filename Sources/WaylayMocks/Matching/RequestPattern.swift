@@ -47,13 +47,49 @@ public struct RequestPattern: Sendable, Changeable {
 
   /// Whether a request matches; adds the values of the URL's named parameters.
   func matches(_ facts: RequestFacts, _ parameters: inout [String: String]) -> Bool {
-    guard method == nil || method == facts.method, url.matches(facts.url, &parameters) else { return false }
-    return conditions.isEmpty || conditions.allSatisfy { $0.matches(facts, parameters) }
+    var result = Comparison()
+    compareTarget(facts, &parameters, &result)
+    url.query?.compare(facts.query, "query", &result)
+    for condition in conditions where !result.isDone { condition.compare(facts, parameters, &result) }
+    return !result.differs
   }
 
   func matches(_ facts: RequestFacts) -> Bool {
     var parameters: [String: String] = [:]
     return problems.isEmpty && matches(facts, &parameters)
+  }
+
+  /// The differences between a request and the pattern.
+  func mismatches(_ facts: RequestFacts) -> [Mismatch] {
+    var (result, parameters) = (Comparison(explains: true), [String: String]())
+    compareTarget(facts, &parameters, &result)
+    url.query?.compare(facts.query, "query", &result)
+    let closures = conditions.filter(\.runsForeignCode)
+    for condition in conditions where !condition.runsForeignCode { condition.compare(facts, parameters, &result) }
+    // Predicates are not run again for a report: with no other mismatch, they returned `false` during matching.
+    if !result.differs, !closures.isEmpty {
+      result.add(
+        Mismatch(
+          "condition", expected: closures.map(\.description).joined(separator: " and "),
+          actual: "the closure returned false", distance: 0.5))
+    }
+    return result.found
+  }
+
+  /// A lower bound of the distance, from method and URL without the query: at most the sum of ``mismatches(_:)``.
+  func leastDistance(to facts: RequestFacts) -> Double {
+    var (result, parameters) = (Comparison(explains: true), [String: String]())
+    compareTarget(facts, &parameters, &result)
+    return result.found.distance
+  }
+
+  private func compareTarget(
+    _ facts: RequestFacts, _ parameters: inout [String: String], _ result: inout Comparison
+  ) {
+    result.check(
+      method == nil || method == facts.method,
+      Mismatch("method", expected: method ?? "ANY", actual: facts.method, distance: 1))
+    url.compare(facts.url, &parameters, &result)
   }
 }
 
@@ -119,16 +155,51 @@ extension URLPattern {
     self.init(value)
   }
 
-  func matches(_ url: ParsedURL, _ parameters: inout [String: String]) -> Bool {
-    guard problem == nil else { return false }
-    if let regex { return regex.matches(url.url.absoluteString, &parameters) }
-    return matchesScheme(url) && matchesPort(url) && host.matches(url.host) && (query?.matches(url.items) ?? true)
-      && (path?.matches(url.segments, &parameters) ?? true)
+  /// Compares a URL, except for its query.
+  func compare(_ url: ParsedURL, _ parameters: inout [String: String], _ result: inout Comparison) {
+    guard !result.isDone, problem == nil else { return result.add(.unshown) }
+    if let regex {
+      return result.check(
+        regex.matches(url.url.absoluteString, &parameters),
+        Mismatch("URL", expected: "a match of \(regex)", actual: Redaction.shown(url.url), distance: 2))
+    }
+    let hasScheme = matchesScheme(url)
+    result.check(
+      hasScheme, Mismatch("scheme", expected: self.scheme ?? "*", actual: url.scheme, distance: 0.5))
+    result.check(
+      host.matches(url.host),
+      Mismatch(
+        "host", expected: self.host.description, actual: url.host,
+        distance: 1 + TextDistance.between(host.description, url.host)))
+    result.check(
+      !hasScheme || matchesPort(url),
+      Mismatch("port", expected: self.shownPort(of: url.scheme), actual: "\(url.port)", distance: 0.7))
+    guard let path else { return }
+    result.check(
+      path.matches(url.segments, &parameters),
+      Mismatch(
+        "path", expected: path.description, actual: Redaction.scrubbed(url.path),
+        distance: 2 * path.distance(to: url.segments)))
   }
 
-  func matchesScheme(_ url: ParsedURL) -> Bool { scheme == nil || scheme == url.scheme }
+  private func shownPort(of scheme: String) -> String {
+    switch port {
+    case .any: "*"
+    case .schemeDefault: "\(ParsedURL.defaultPort(of: scheme)) (none is written)"
+    case .number(let number): "\(number)"
+    }
+  }
 
-  func matchesPort(_ url: ParsedURL) -> Bool {
+  /// The differences between a URL and the pattern, without the query.
+  func mismatches(_ url: ParsedURL) -> [Mismatch] {
+    var (result, parameters) = (Comparison(explains: true), [String: String]())
+    compare(url, &parameters, &result)
+    return result.found
+  }
+
+  private func matchesScheme(_ url: ParsedURL) -> Bool { scheme == nil || scheme == url.scheme }
+
+  private func matchesPort(_ url: ParsedURL) -> Bool {
     switch port {
     case .any: true
     case .schemeDefault: url.port == ParsedURL.defaultPort(of: url.scheme)

@@ -16,17 +16,7 @@ extension Stub {
       responses.append(try MockResponse(json: response))
     }
     var stub = Stub(RequestPattern(method, url), responses: responses, at: MockSourceLocation(place: place))
-    var conditions: [RequestMatcher] = []
-    for item in try members.take("query", { $0.members }) ?? [] {
-      let value = try item.text(orNull: true)
-      conditions.append(item.value == true ? .query(item.name) : .query(item.name, value))
-    }
-    for item in try members.take("fields", { $0.members }) ?? [] {
-      conditions.append(try item.text().map { .field(item.name, $0) } ?? .field(item.name))
-    }
-    stub = stub.where(conditions)
-    if let body = try members.take("body", BodyMatcher.make) { stub = stub.where(.body(body)) }
-    if let name = try members.take("graphQL", { $0.string }) { stub = stub.where(.graphQL(name)) }
+    stub = stub.where(try RequestMatcher.conditions(&members) + (try members.take("where", RequestMatcher.list) ?? []))
     if let times = try members.take("times", Self.times) { stub = stub.times(times) }
     if try members.take("optional", { $0.bool }) == true { stub = stub.optional }
     if try members.take("required", { $0.bool }) == true { stub = stub.required }
@@ -52,21 +42,21 @@ extension Stub {
     guard let listed else { throw notPortable("the closure that computes its response") }
     var members = ["url": pattern.url.json, "place": JSONValue(location.description)]
     members["method"] = pattern.method.map { JSONValue($0) }
-    var (query, fields): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
+    var rest: [JSONValue] = []
     for condition in pattern.conditions {
-      switch condition.kind {
-      case .query(let items) where !items.isExact && items.expectations.allSatisfy({ $0.values.count == 1 }):
-        query += items.expectations.map { JSONValue.Member(name: $0.name, value: $0.values[0].json) }
-      case .hasQuery(let name): query.append(JSONValue.Member(name: name, value: true))
-      case .field(let name, let value):
-        fields.append(JSONValue.Member(name: name, value: value.map { $0.jsonValue } ?? true))
-      case .body(let matcher) where matcher.json != nil && members["body"] == nil: members["body"] = matcher.json
-      case .graphQL(let name) where members["graphQL"] == nil: members["graphQL"] = JSONValue(name)
-      default: throw notPortable("the condition \"\(condition)\"")
+      guard let json = condition.json else { throw notPortable("the condition \"\(condition)\"") }
+      // A condition that a member of the stub can hold is there.
+      let member = json.members?.count == 1 ? json.members?.first : nil
+      switch (member?.name, member?.value) {
+      case ("query"?, let value?), ("fields"?, let value?):
+        guard let name = member?.name else { break }
+        members[name] = JSONValue(.object((members[name]?.members ?? []) + (value.members ?? [])))
+      case ("body"?, let value?) where members["body"] == nil: members["body"] = value
+      case ("graphQL"?, let value?) where members["graphQL"] == nil: members["graphQL"] = value
+      default: rest.append(json)
       }
     }
-    if !query.isEmpty { members["query"] = JSONValue(.object(query)) }
-    if !fields.isEmpty { members["fields"] = JSONValue(.object(fields)) }
+    if !rest.isEmpty { members["where"] = JSONValue(rest) }
     members["responses"] = try listed.map { response throws(MockError) in
       guard let json = try response.json() else { throw notPortable("the response \"\(response)\"") }
       return json
@@ -99,12 +89,11 @@ extension MockSourceLocation {
 extension URLPattern {
   /// Reads a pattern, an expression or a literal URL, of at most 2 KiB.
   package static func make(_ json: JSONValue) throws(JSONRefusal) -> URLPattern? {
-    func short(_ json: JSONValue) -> String? { json.string.flatMap { $0.utf8.count > 2_048 ? nil : $0 } }
-    if json.string != nil { return short(json).map { $0 == "*" ? .any : URLPattern($0) } }
+    if json.string != nil { return json.short.map { $0 == "*" ? .any : URLPattern($0) } }
     var members = try JSONMembers(json, refusing: "badStub")
     let patterns = [
-      try members.take("regex") { short($0).map { .regex($0) } },
-      try members.take("literal") { short($0).flatMap { URL(string: $0) }?.urlPattern },
+      try members.take("regex") { $0.short.map { .regex($0) } },
+      try members.take("literal") { $0.short.flatMap { URL(string: $0) }?.urlPattern },
     ].compactMap { $0 as URLPattern? }
     try members.end()
     return patterns.count == 1 ? patterns[0] : nil
@@ -114,49 +103,6 @@ extension URLPattern {
     if let regex { return ["regex": JSONValue(regex.pattern)] }
     if isLiteral { return ["literal": JSONValue(description)] }
     return path == nil && query == nil && scheme == nil ? "*" : JSONValue(description)
-  }
-}
-
-extension JSONValue.Member {
-  /// Reads the expected text; `nil` for `true`, which matches any text.
-  fileprivate func text(orNull takesNull: Bool = false) throws(JSONRefusal) -> String? {
-    guard value.string != nil || value == true || takesNull && value.isNull else {
-      throw JSONMembers.refusal("badStub", name, value)
-    }
-    return value.string
-  }
-}
-
-extension QueryPattern.Value {
-  fileprivate var json: JSONValue { if case .exactly(let value) = self { value.jsonValue } else { true } }
-}
-
-extension BodyMatcher {
-  fileprivate static func make(_ json: JSONValue) throws(JSONRefusal) -> BodyMatcher? {
-    if let word = json.string { return ["empty": .empty, "present": .present][word] }
-    var members = try JSONMembers(json, refusing: "badStub")
-    let ignoresOrder = try members.take("anyOrder") { $0.bool } ?? false
-    let matchers = [
-      try members.take("json") { .json($0, ignoringArrayOrder: ignoresOrder) },
-      try members.take("jsonSubset") { .jsonSubset($0, ignoringArrayOrder: ignoresOrder) },
-      try members.take("text") { $0.string.map { .text($0) } },
-      try members.take("base64") { $0.string.flatMap { Data(base64Encoded: $0) }.map { .data($0) } },
-    ].compactMap { $0 as BodyMatcher? }
-    try members.end()
-    return matchers.count == 1 ? matchers[0] : nil
-  }
-
-  fileprivate var json: JSONValue? {
-    switch kind {
-    case .json(let value, let comparison):
-      let name = comparison.ignoresExtras ? "jsonSubset" : "json"
-      return comparison.ignoresOrder ? JSONValue([name: value, "anyOrder": true]) : JSONValue([name: value])
-    case .text(let text): return ["text": JSONValue(text)]
-    case .data(let data): return ["base64": JSONValue(data.base64EncodedString())]
-    case .empty: return "empty"
-    case .present: return "present"
-    default: return nil
-    }
   }
 }
 

@@ -19,12 +19,40 @@ struct GraphQLTests {
     #expect(try await mock.text("GET", url + "?query=query%20Orders%20%7Ba%7D") == "orders")
     #expect(try await mock.text("GET", url + "?operationName=User&extensions=%7B%7D") == "user")
     let others = [
-      #"{"query":"query Other { a }"}"#, #"{"query":"{ a }"}"#, "no JSON", "", #"[{"query":"query User {a}"}]"#,
+      #"{"query":"query Other { a }"}"#, #"{"query":"{ a }"}"#, "no JSON", "", #"[{"query":"query Users {a}"}]"#,
     ]
     for body in others {
       #expect(try await mock.ask(.make("POST", url, body: Data(body.utf8))).status == 501)
     }
     #expect(mock.issues.contains { $0.message.contains("GraphQL operation") && $0.message.contains("Other") })
+  }
+
+  @Test("a stub is for an operation of a batch, of a document alone, and of an upload's form")
+  func bodies() async throws {
+    let mock = MockInterceptor(.init(unmatched: .status(501))) {
+      Stub("/graphql", .text("user")).where(.graphQL("User"))
+    }
+    func answer(_ body: String, _ type: String, _ query: String = "") async throws -> String {
+      try await mock.text("POST", "https://a.test/graphql\(query)", body: body, headers: ["Content-Type": type])
+    }
+    let json = "application/json"
+    #expect(try await answer(#"[{"query":"{a}"},{"query":"mutation User {a}"}]"#, json) == "user")
+    #expect(try await answer(#"{"query":"query A {a} query User {b}"}"#, json, "?operationName=User") == "user")
+    #expect(try await answer("query User { a }", "application/graphql; charset=utf-8") == "user")
+    #expect(
+      try await answer("query A {a} query User {b}", "application/graphql", "?operationName=User") == "user")
+    func upload(_ operations: String) -> String {
+      let head = "--b\r\nContent-Disposition: form-data; name="
+      return "\(head)\"operations\"\r\n\r\n\(operations)\r\n\(head)\"0\"; filename=\"a\"\r\n\r\nx\r\n--b--\r\n"
+    }
+    let form = "multipart/form-data; boundary=b"
+    #expect(try await answer(upload(#"{"query":"mutation User($f: Upload!) {a}"}"#), form) == "user")
+    #expect(try await answer(upload(#"[{"query":"{a}"},{"operationName":"User"}]"#), form) == "user")
+    #expect(try await answer(upload(#"{"query":"mutation Other {a}"}"#), form) != "user")
+    #expect(try await answer("query User { a }", "text/plain") != "user")
+    #expect(mock.issues.last?.message.contains("GraphQL operation  expected User") == true)
+    #expect(mock.requests.first?.graphQLOperations == ["query", "mutation User"])
+    #expect(mock.requests[4].graphQLOperations == ["mutation User"])
   }
 
   @Test(

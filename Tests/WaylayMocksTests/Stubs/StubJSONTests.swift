@@ -26,6 +26,25 @@ struct StubJSONTests {
     (Stub(.post, "/a").where(.body(.data(Data([0, 255])))), #""body":{"base64":"AP8="}"#),
     (Stub(.post, "/a").where(.body(.empty)), #""body":"empty""#),
     (Stub(.post, "/a").where(.body(.present)), #""body":"present""#),
+    (
+      Stub(.get, "/a").where(.query(["a": "1", "a": "2", "b": nil], exactly: true)),
+      #""where":[{"exactly":true,"query":{"a":["1","2"],"b":null}}]"#
+    ),
+    (Stub(.get, "/a").where(.field("X-A", regex: "^a")), #""fields":{"X-A":{"regex":"^a"}}"#),
+    (
+      Stub("/a").where(.method(.put) || .url("/a/*?b=1") && !.field("X-A")),
+      #"{"any":[{"method":"PUT"},{"all":[{"url":"/a/*?b=1"},{"not":{"fields":{"X-A":true}}}]}]}"#
+    ),
+    (Stub(.post, "/a").where(.body(.regex("^a"))), #""body":{"regex":"^a"}"#),
+    (Stub(.post, "/a").where(.body(.jsonPath("$.a", equals: nil))), #"{"equals":null,"jsonPath":"$.a"}"#),
+    (Stub(.post, "/a").where(.body(.jsonPath(exists: "$.a"))), #""body":{"jsonPath":"$.a"}"#),
+    (Stub(.post, "/a").where(.body(.form(["a": "1", "a": "2"]))), #""body":{"form":{"a":["1","2"]}}"#),
+    (Stub(.post, "/a").where(.body(.form(["a": "1"], exactly: false))), #"{"exactly":false,"form":{"a":"1"}}"#),
+    (
+      Stub(.post, "/a").where(.body(.multipart(["a": .text("1"), "b": .file("b.png", type: "image/png")]))),
+      #"{"body":{"file":{"content":"present","name":"b.png","type":"image/png"}},"name":"b"}"#
+    ),
+    (Stub(.post, "/a").where(.body(.text("a")), .body(.regex("a"))), #""where":[{"body":{"regex":"a"}}]"#),
     (Stub(.get, "/a", .json(["n": 1.50]), .data(Data([255]), type: "image/png")), #""base64":"/w==""#),
     (Stub(.get, "/a", .status(204).cookie("a=1").cookie("b=2")), #"["a=1","b=2"]"#),
     (Stub(.get, "/a", .text("a").delay(.milliseconds(500))), #""delay":0.5"#),
@@ -90,7 +109,7 @@ struct StubJSONTests {
     let stubs: [(Stub, String)] = [
       (Stub(.get, "/a") { .text("a") }, "the closure"),
       (Stub(.get, "/a").where(.predicate("odd") { _ in true }), "odd"),
-      (Stub(.get, "/a").where(.field("X-A", "1") || .query("b")), " or "),
+      (Stub(.get, "/a").where(.field("X-A", "1") || !.predicate("even") { _ in true }), "even"),
       (Stub(.get, "/a", .chunks(["a", "b"])), "the response"),
       (Stub(.get, "/a", .error(MockError(.invalidForm, "x"))), "error"),
       (Stub(.get, "/a", .passThrough.mergingJSON(["a": 1])), "changed"),
@@ -122,6 +141,10 @@ struct StubJSONTests {
     for (text, code, part) in [
       ("[]", "badStub", "not an object"), ("{}", "badStub", "\"url\""),
       (#"{"url":"/a","body":{"json":1,"text":"a"}}"#, "badStub", "body"),
+      (#"{"url":"/a","where":[{"not":{"query":{"a":1}}}]}"#, "badStub", "a"),
+      (#"{"url":"/a","where":[{"fields":{"a":{"regexp":"b"}}}]}"#, "badStub", "regexp"),
+      (#"{"url":"/a","where":[{"body":{"regex":"("}}]}"#, "badStub", "regular expression"),
+      (#"{"url":"/a","where":[{"path":"/a"}]}"#, "unknownMember", "path"),
       (#"{"url":"/a","respones":[]}"#, "unknownMember", "respones"),
       (#"{"url":"/a","times":[3,2]}"#, "badStub", "times"),
       (#"{"url":"/a","responses":[{"fault":"late"}]}"#, "badStub", "fault"),

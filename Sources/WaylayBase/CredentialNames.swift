@@ -136,7 +136,12 @@ package enum CredentialNames {
       cursor token, delta token, resume token, skip token, start token, starting token, sync token, watermark token
       """),
     // Pieces of a text, in language models
-    Group(.harmless, "bos token, cls token, eos token, mask token, pad token, sep token, unk token"),
+    Group(
+      .harmless,
+      """
+      bos token, cls token, eos token, mask token, pad token, sep token, unk token, limit tokens, remaining tokens, \
+      reset tokens
+      """),
     // Versions, repetitions and traces
     Group(
       .harmless,

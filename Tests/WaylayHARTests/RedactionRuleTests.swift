@@ -148,6 +148,21 @@ struct RedactionRuleTests {
     }
   }
 
+  @Test("A declared prefix of XML is no attribute, and a field without credentials is none as a whole")
+  func namespaces() {
+    let xml = #"<a xmlns:wsse="urn:x" xmlns:auth="urn:y"><b auth:i="1" wsse:i="2" wsse="REDACTED"/></a>"#
+    #expect(body(xml, "application/xml") == xml)
+    let fields = [
+      HAR.Field("Accept-Signature", #"sig1=("@method");created;keyid="k1""#),
+      HAR.Field("X-RateLimit-Remaining-Tokens", "149984"), HAR.Field("Idempotency-Key", "a=1;token=b"),
+    ]
+    #expect(Redaction.standard.redacted(Plantings.entry(headers: fields)).request.headers == fields)
+    let echo = [HAR.Field("X-Api-Key", Self.secret), HAR.Field("Idempotency-Key", "of \(Self.secret)")]
+    #expect(
+      Redaction.standard.redacted(Plantings.entry(headers: echo)).request.headers.map(\.value)
+        == ["REDACTED", "of REDACTED"])
+  }
+
   @Test("Echoes are hidden as words, in every spelling, and only what is unlikely by chance")
   func echoes() {
     let base64 = Data("user:\(Self.secret)".utf8).base64EncodedString()

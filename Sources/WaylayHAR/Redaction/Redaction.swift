@@ -12,8 +12,8 @@
 /// 1. **Names**, by the rows of one table: <doc:CredentialNames>. A row says whether its plural counts, whether numbers
 ///    are hidden, and values with white space; fields and cookies are hidden whole. Of an object or array under such a
 ///    name, strings are hidden that have a row of their own, or that pass the test of rule 3.
-/// 2. **Shapes**: tokens (RFC 7519), private keys (RFC 7468), credentials after `Bearer` and `Basic`, and the prefixes of
-///    well-known services, such as `ghp_…`.
+/// 2. **Shapes**: tokens (RFC 7519), private keys (RFC 7468), credentials after `Bearer`, user and password after
+///    `Basic`, and the prefixes of well-known services, such as `ghp_…`.
 /// 3. **Echoes**: what rules 1 and 2 hide, wherever else it stands as a word, also percent-encoded, escaped and in
 ///    Base64, if it has at least 20 bytes, or 8 with a letter and a digit.
 /// 4. **Yours**: ``hide(_:)``, ``show(_:)``, ``hide(value:as:)`` and ``change(_:)``.

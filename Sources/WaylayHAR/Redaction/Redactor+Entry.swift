@@ -49,6 +49,9 @@ extension Redactor {
         return pair(line[..<end]) + redacted(String(line[end...]))
       }
       field.value = lines.joined(separator: "\n")
+    case _ where isHeader && CredentialNames.kind(of: name) == .harmless && !redaction.hides(name):
+      let value = changed(Array(field.value.utf8)) { $0.readUnread(&$1, nil) }
+      field.value = value.map { String(decoding: $0, as: UTF8.self) } ?? field.value
     default:
       // Some programs leave the names of items and of a form's fields encoded.
       let plain = isHeader ? Array(field.name.utf8) : Escapes.form.removed(from: Array(field.name.utf8)[...])

@@ -128,7 +128,9 @@ extension Redactor {
       draft.keep(name..<index)
       let equals = draft.skipSpace(from: index)
       guard equals < source.count, source[equals] == UInt8(ascii: "=") else { continue }
-      let local = Self.local(source[name..<index])
+      // A prefix that is declared names no value.
+      let isDeclaration = source[name..<index].starts(with: "xmlns".utf8)
+      let local = isDeclaration ? "xmlns" : Self.local(source[name..<index])
       index = draft.skipSpace(from: equals + 1)
       guard index < source.count else { break }
       let quote = source[index], isQuoted = "\"'".utf8.contains(quote)

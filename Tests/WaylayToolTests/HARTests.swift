@@ -226,6 +226,42 @@
       }
     }
 
+    @Test("a file beside the archive that is no attachment of Playwright's is shown and written by no command")
+    func attachments() async throws {
+      try await Tool.with { waylay in
+        let name = "b1946ac92492d2347c6235b4d2611184e1b35c0a.json"
+        for (name, text) in [(name, #"{"good":1}"#), (".env", #"{"DATABASE":"pl4nted"}"#)] {
+          try waylay.write(text, to: name)
+        }
+        let entries = [name, ".env"].map {
+          #"{"request":{"method":"POST","url":"https://a.test/","postData":{"mimeType":"application/json","_file":"\#($0)"}},"#
+            + #""response":{"status":200,"content":{"size":9,"mimeType":"application/json","_file":"\#($0)"}}}"#
+        }
+        try waylay.write(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#, to: "a.har")
+        try waylay.write(#"{"log":{"entries":[\#(entries[0])]}}"#, to: "old.har")
+        try waylay.write(
+          ["export_har", "get_request", "compare"].map { tool -> String in
+            let old = waylay.file("old.har").path
+            let arguments = tool == "compare" ? #"{"file":"\#(old)"}"# : tool == "export_har" ? "{}" : #"{"id":2}"#
+            return #"{"jsonrpc":"2.0","id":1,"method":"tools/call","#
+              + #""params":{"name":"\#(tool)","arguments":\#(arguments)}}"# + "\n"
+          }.joined(), to: "in")
+        let commands = ["har redact $f -o -", "har to-stubs $f", "har to-curl $f", "har diff old.har $f", "mcp $f <in"]
+        for command in commands {
+          let end = try await waylay.shell(#"cd "$1"; f=a.har; "$0" "# + command, waylay.folder.path)
+          #expect(!(end.output + end.errors).contains("DATABASE"), "\(command): \(end)")
+          #expect(end.output.contains("good") || command.contains("diff"), "\(command): \(end)")
+        }
+        try waylay.write(
+          #"{"log":{"entries":[\#(entries[1].replacing("POST", with: "GET").replacing("postData", with: "_postData"))]}}"#,
+          to: "cassette.har")
+        let registry = InterceptorRegistry { Cassette(waylay.file("cassette.har").path, mode: .none) }
+        defer { registry.invalidate() }
+        let url = try #require(URL(string: "https://a.test/"))
+        await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: url)) }
+      }
+    }
+
     @Test("two recordings are compared by shape, with an exit status")
     func diff() async throws {
       try await Tool.with { waylay in

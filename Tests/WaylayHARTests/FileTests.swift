@@ -100,7 +100,7 @@ struct FileTests {
       var archive = ReadingTests.samples(3)
       archive.pages = [["id": "p", "title": "A page", "pageTimings": ["onLoad": 5, "_startRender": 3]]]
       try archive.data().write(to: file)
-      let outline = try HAR(withoutEntriesOf: file)
+      let outline = try HAR(withoutEntriesOf: HARReader(file))
       #expect(outline.entries.isEmpty && outline.pages == archive.pages && outline.creator == archive.creator)
     }
   }
@@ -202,7 +202,7 @@ struct FileTests {
       var read: [String?] = []
       while let entry = try reader.next() { read.append(entry.response.body.text) }
       #expect(read == texts)
-      #expect(try HAR(withoutEntriesOf: zip).entries.isEmpty)
+      #expect(try HAR(withoutEntriesOf: HARReader(zip)).entries.isEmpty)
       // Whatever is broken in it ends with an error or an archive, and nothing else.
       let whole = try Data(contentsOf: zip)
       for index in whole.indices {
@@ -217,7 +217,7 @@ struct FileTests {
       }
       try Self.zip([("har.har", text, true)], claiming: 2 << 30).write(to: zip)
       #expect(throws: HARError.self) { try HAR(contentsOf: zip) }
-      #expect(throws: HARError.self) { try HAR(withoutEntriesOf: zip) }
+      #expect(throws: HARError.self) { try HAR(withoutEntriesOf: HARReader(zip)) }
     }
   }
 

@@ -134,6 +134,62 @@
       }
     }
 
+    @Test("what one entry names goes from all of them, though the archive is a link, a pipe or standard input")
+    func nodesToRead() async throws {
+      try await Tool.with { waylay in
+        let token = "pl4nted-t0ken-1"
+        func entry(_ path: String, _ body: String = "") -> HAR.Entry {
+          HAR.Entry(
+            started: Date(timeIntervalSince1970: 0), request: HAR.Request(method: "GET", url: "https://a.test/\(path)"),
+            response: HAR.Response(status: 200, body: HAR.Body(Data(body.utf8), mediaType: "application/json")))
+        }
+        var archive = HAR(entries: [entry("before/\(token)"), entry("login", #"{"token":"\#(token)"}"#)])
+        archive.pages = [["id": "p", "title": "https://a.test/\(token)"]]
+        try archive.write(to: waylay.file("a.har"))
+        let script = #"""
+          cd "$1"; ln -s a.har link; mkfifo pipe
+          "$0" har redact a.har -o -; echo; "$0" har redact link -o -; echo
+          "$0" har redact /dev/stdin -o - <a.har; echo; cat a.har | "$0" har redact /dev/stdin -o -; echo
+          cat a.har >pipe & "$0" har redact pipe -o -; echo; "$0" har redact <(cat a.har) -o -; echo
+          cat a.har | "$0" har to-curl /dev/stdin; cat a.har | "$0" har to-stubs /dev/stdin
+          cat a.har | "$0" har diff /dev/stdin <(sed s/login/other/ a.har); cat a.har | "$0" har redact /dev/stdin -o copy
+          cat copy; true
+          """#
+        try FileManager.default.createDirectory(at: waylay.file("tmp"), withIntermediateDirectories: true)
+        let end = try await waylay.run(
+          ["-c", script, Program("waylay").path, waylay.folder.path], environment: ["TMPDIR": waylay.file("tmp").path],
+          by: Program(path: "/bin/bash"))
+        #expect(!end.output.contains(token) && end.errors.isEmpty, "\(end)")
+        #expect(end.output.components(separatedBy: "https://a.test/before/REDACTED").count == 10, "\(end)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: waylay.file("tmp").path).isEmpty)
+        for name in ["/dev/null", "/dev/zero", "/./tmp"] {
+          let end = try await waylay("har", "redact", name, "-o", "/./no.har")
+          #expect(end.code == 4 && end.errors.contains("neither a file nor a pipe"), "\(end)")
+        }
+      }
+    }
+
+    @Test("a promise that cannot be kept is refused: of --unread, and beside --no-redaction")
+    func promises() async throws {
+      try await Tool.with { waylay in
+        let half = (Deflate.compressed(Data(#"{"token":"pl4nted-t0ken-1"}"#.utf8), as: .gzip) ?? Data()).dropLast(9)
+        var entry = Self.entry(1)
+        entry.response.body = HAR.Body(Data(half), mediaType: "application/json")
+        try HAR(entries: [Self.entry(1), entry]).write(to: waylay.file("a.har"))
+        // Nothing is written, where it could not be taken back either.
+        let failed = try await waylay("har", "redact", "/./a.har", "-o", "-", "--unread", "fail")
+        #expect(failed.code == 1 && failed.output.isEmpty && failed.errors.contains("gzip"), "\(failed)")
+        let listed = try await waylay("har", "redact", "/./a.har", "-o", "-")
+        #expect(listed.code == 0 && listed.errors.contains("gzip, kept"), "\(listed)")
+        for options in [
+          ["--unread", "remove"], ["--hide", "a"], ["--show", "a"],
+        ] {
+          let end = try await waylay.run(["har", "redact", "/./a.har", "-o", "-", "--no-redaction"] + options)
+          #expect(end.code == 64 && end.output.isEmpty, "\(end)")
+        }
+      }
+    }
+
     @Test("writes into standard output, a pipe and what a link leads to, and each stays what it is")
     func nodes() async throws {
       try await Tool.with { waylay in

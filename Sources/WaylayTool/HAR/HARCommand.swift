@@ -37,16 +37,25 @@
           }
           return unread
         })
-      var unread = Redaction.Unread.keep
+      var unread: Redaction.Unread?
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
+
+      func validate() throws {
+        if secrets.noRedaction, unread != nil {
+          throw ValidationError("--no-redaction reads no body: --unread does not go with it.")
+        }
+      }
 
       func run() throws {
         let target = OutputFile(output, mayReplace: force)
         var redaction = secrets.redaction
-        redaction.unread = unread
+        redaction.unread = unread ?? .keep
         let (count, report) = try HARFile(file).write(to: target, redaction)
-        guard !target.isStandardOutput else { return }
+        guard !target.isStandardOutput else {
+          if !report.unread.isEmpty { Output.complain("not read: \(report.unread.joined(separator: "; "))") }
+          return
+        }
         if common.json {
           let members: JSONLiteral = [
             "entries": count, "output": output, "redacted": report.places,
@@ -132,8 +141,9 @@
       }
       var json = common.json ? JSONList(list) : nil
       var (count, leftOut, report) = (0, 0, RedactionReport())
-      let known = try HARFile(file).secrets(secrets.redaction)
-      let all = try HARFile(file).forEach { number, entry in
+      let file = try HARFile(file)
+      let known = try file.secrets(secrets.redaction)
+      let all = try file.forEach { number, entry in
         guard entries.picks(number, entry) else { return }
         let entry = secrets.redaction.redacted(entry, report: &report) { _ in known }
         guard let text = render(entry) else {
@@ -146,65 +156,6 @@
       }
       try json?.end(["count": count, "leftOut": leftOut])
       return (count, all, leftOut)
-    }
-  }
-
-  /// A HAR file, read entry by entry.
-  struct HARFile {
-    let url: URL
-
-    init(_ path: String) { url = URL(fileURLWithPath: path) }
-
-    /// The secrets of all entries, from a separate pass over the file; none for a pipe, which can be read only once.
-    func secrets(_ redaction: Redaction) throws -> KnownSecrets {
-      var known = KnownSecrets()
-      guard (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile != false else { return known }
-      var reader = try HARReader(url)
-      while let entry = try reader.next() { known.add(redaction.secrets(of: entry)) }
-      return known
-    }
-
-    /// Visits each entry with its number, from 1; returns the number of entries.
-    @discardableResult
-    func forEach(_ visit: (Int, HAR.Entry) throws -> Void) throws -> Int {
-      var reader = try HARReader(url)
-      var count = 0
-      while let entry = try reader.next() {
-        count += 1
-        try visit(count, entry)
-      }
-      for line in reader.unreadEntries { Output.complain("\(url.lastPathComponent): \(line) It is left out.") }
-      return count
-    }
-
-    /// The shapes of all responses, redacted.
-    func recording(_ redaction: Redaction) throws -> Drift.Recording {
-      let known = try secrets(redaction)
-      var (recording, report) = (Drift.Recording(), RedactionReport())
-      try forEach { recording.add(redaction.redacted($1, report: &report) { _ in known }) }
-      return recording
-    }
-
-    /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
-    func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
-      let known = try secrets(redaction)
-      let file = try target.writer(mode: 0o600)
-      let archive = redaction.outline(of: try HAR(withoutEntriesOf: url), knowing: known)
-      var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: file)
-      var report = RedactionReport()
-      do {
-        let count = try forEach { _, entry in
-          try writer.append(redaction.redacted(entry, report: &report) { _ in known })
-        }
-        if redaction.unread == .fail, !report.unread.isEmpty {
-          let list = report.unread.joined(separator: "; ")
-          throw ToolFailure(.failed, "har.unread", "Bodies are not read, and nothing was written: \(list)")
-        }
-        try writer.finish()
-        return (count, report)
-      } catch let error as HARError where (error.underlying as? POSIXError)?.code == .EPIPE {
-        throw Output.Closed()
-      }
     }
   }
 

@@ -213,6 +213,35 @@
       }
     }
 
+    @Test("redact --only-known writes what its help and its report list, and nothing else")
+    func onlyKnown() async throws {
+      try await Tool.with { waylay in
+        let entries = [Self.entry(1), Self.entry(2)]
+        try Self.archive(entries).write(to: waylay.file("a.har"))
+        let end = try await waylay("har", "redact", "/./a.har", "-o", "/./b.har", "--only-known")
+        let help = try await waylay("har", "redact", "--help").output.split(whereSeparator: \.isWhitespace)
+        let rows = OnlyKnown.table.map(\.shows)
+        #expect(end.output.contains(OnlyKnown.names) && help.joined(separator: " ").contains(OnlyKnown.names))
+        for row in rows {
+          #expect(end.output.contains("  \(row)\n"), "\(end)")
+          #expect(help.joined(separator: " ").contains(row))
+        }
+        let copy = HAR(entries: Redaction.standard.redacted(entries).map { OnlyKnown.entry($0) }).data(isPretty: false)
+        #expect(try Data(contentsOf: waylay.file("b.har")) == copy && HARFormat.problems(in: copy).isEmpty)
+        for text in [Self.secret, "Ada", "Bearer", "example.com/?"] {
+          #expect(try !waylay.text("b.har").contains(text))
+        }
+        let piped = try await waylay("har", "redact", "/./a.har", "-o", "-", "--only-known")
+        #expect(try piped.output == waylay.text("b.har") && piped.errors.isEmpty, "\(piped)")
+        let json = try await waylay("har", "redact", "/./a.har", "-o", "/./c.har", "--only-known", "--json")
+        #expect(json.json["shown"] as? [String] == rows && json.json["entries"] as? Int == 2, "\(json)")
+        for options in [["--show", "a"], ["--no-redaction"], ["--unread", "fail"]] {
+          let end = try await waylay.run(["har", "redact", "/./a.har", "-o", "-", "--only-known"] + options)
+          #expect(end.code == 64 && end.output.isEmpty, "\(end)")
+        }
+      }
+    }
+
     @Test("to-stubs writes stubs that answer as the archive's servers did")
     func stubs() async throws {
       try await Tool.with { waylay in

@@ -23,6 +23,10 @@
           in one entry is removed from all. Bodies in formats that are not read (scripts, GraphQL texts, CSV, YAML, property \
           lists, binary formats) are listed. With --json: {"entries": 12, "output": "…", "redacted": 38, "rules": {"…token": 38}, \
           "unread": ["GET https://…: YAML, kept"]}.
+
+          With --only-known, the copy has nothing but this: \
+          \(OnlyKnown.table.map(\.shows).joined(separator: "; ")). \(OnlyKnown.names) With --json: \
+          {"entries": 12, "output": "…", "shown": ["…"]}.
           """)
       @Argument(help: "The archive.") var file: String
       @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
@@ -38,10 +42,15 @@
           return unread
         })
       var unread: Redaction.Unread?
+      @Flag(help: "Write only what is known: names, types, statuses, sizes and times; no values and bodies.")
+      var onlyKnown = false
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
 
       func validate() throws {
+        if onlyKnown, secrets.noRedaction || !secrets.show.isEmpty || unread != nil {
+          throw ValidationError("--only-known shows no values: --no-redaction, --show and --unread do not go with it.")
+        }
         if secrets.noRedaction, unread != nil {
           throw ValidationError("--no-redaction reads no body: --unread does not go with it.")
         }
@@ -51,12 +60,21 @@
         let target = OutputFile(output, mayReplace: force)
         var redaction = secrets.redaction
         redaction.unread = unread ?? .keep
-        let (count, report) = try HARFile(file).write(to: target, redaction)
+        let (count, report) = try HARFile(file).write(to: target, redaction, onlyKnown: onlyKnown)
         guard !target.isStandardOutput else {
-          if !report.unread.isEmpty { Output.complain("not read: \(report.unread.joined(separator: "; "))") }
+          if !onlyKnown, !report.unread.isEmpty {
+            Output.complain("not read: \(report.unread.joined(separator: "; "))")
+          }
           return
         }
-        if common.json {
+        if onlyKnown {
+          let shown = OnlyKnown.table.map(\.shows)
+          let members: JSONLiteral = ["entries": count, "output": output, "shown": shown]
+          if common.json { return try Output.json(members.jsonValue) }
+          try Output.line("\(Output.entries(count)) in \(output). They show, and nothing else:")
+          for line in shown { try Output.line("  \(line)") }
+          try Output.line(OnlyKnown.names)
+        } else if common.json {
           let members: JSONLiteral = [
             "entries": count, "output": output, "redacted": report.places,
             "rules": JSONValue(report.counts.mapValues { JSONValue($0) }), "unread": report.unread,

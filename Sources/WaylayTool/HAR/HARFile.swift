@@ -65,15 +65,27 @@
     }
 
     /// The shapes of all responses, redacted.
-    func recording(_ redaction: Redaction) throws -> Drift.Recording {
+    ///
+    /// - Parameters:
+    ///   - onlyKnown: Whether changes are said in what ``OnlyKnown`` shows.
+    ///   - isIncluded: Whether an entry counts, by its number.
+    func recording(
+      _ redaction: Redaction, onlyKnown: Bool = false, where isIncluded: (Int) -> Bool = { _ in true }
+    ) throws -> Drift.Recording {
       let known = try secrets(redaction)
       var (recording, report) = (Drift.Recording(), RedactionReport())
-      try forEach { recording.add(redaction.redacted($1, report: &report) { _ in known }) }
+      try forEach { number, entry in
+        guard isIncluded(number) else { return }
+        let entry = redaction.redacted(entry, report: &report) { _ in known }
+        recording.add(entry, showing: onlyKnown ? OnlyKnown.entry(entry) : nil)
+      }
       return recording
     }
 
     /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
-    func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
+    func write(
+      to target: OutputFile, _ redaction: Redaction, onlyKnown: Bool
+    ) throws -> (count: Int, report: RedactionReport) {
       let known = try secrets(redaction)
       if redaction.unread == .fail {
         // A pipe as the target must not get entries before the failure.
@@ -85,12 +97,15 @@
         }
       }
       let file = try target.writer(mode: 0o600)
-      let archive = redaction.outline(of: try HAR(withoutEntriesOf: HARReader(url, in: handle)), knowing: known)
+      let archive =
+        onlyKnown
+        ? HAR() : redaction.outline(of: try HAR(withoutEntriesOf: HARReader(url, in: handle)), knowing: known)
       var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: file)
       var report = RedactionReport()
       do {
         let count = try forEach { _, entry in
-          try writer.append(redaction.redacted(entry, report: &report) { _ in known })
+          let entry = redaction.redacted(entry, report: &report) { _ in known }
+          try writer.append(onlyKnown ? OnlyKnown.entry(entry) : entry)
         }
         try writer.finish()
         return (count, report)

@@ -64,6 +64,13 @@
       return count
     }
 
+    /// Visits each entry without secrets, its own and those of the others.
+    func forEach(_ redaction: Redaction, _ visit: (Int, HAR.Entry) throws -> Void) throws {
+      let known = try secrets(redaction)
+      var report = RedactionReport()
+      try forEach { try visit($0, redaction.redacted($1, report: &report) { _ in known }) }
+    }
+
     /// The shapes of all responses, redacted.
     ///
     /// - Parameters:
@@ -72,12 +79,9 @@
     func recording(
       _ redaction: Redaction, onlyKnown: Bool = false, where isIncluded: (Int) -> Bool = { _ in true }
     ) throws -> Drift.Recording {
-      let known = try secrets(redaction)
-      var (recording, report) = (Drift.Recording(), RedactionReport())
-      try forEach { number, entry in
-        guard isIncluded(number) else { return }
-        let entry = redaction.redacted(entry, report: &report) { _ in known }
-        recording.add(entry, showing: onlyKnown ? OnlyKnown.entry(entry) : nil)
+      var recording = Drift.Recording()
+      try forEach(redaction) { number, entry in
+        if isIncluded(number) { recording.add(entry, showing: onlyKnown ? OnlyKnown.entry(entry) : nil) }
       }
       return recording
     }

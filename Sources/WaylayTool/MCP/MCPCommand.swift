@@ -28,7 +28,11 @@
         "The file of the invitation, instead of WAYLAY_REMOTE. Created, readable by its owner only, if it is missing.",
         valueName: "file"))
     var invitation: String?
-    @Flag(help: "Show the values and bodies of a file too, without credentials, as those of an app.") var bodies = false
+    @Flag(
+      help: """
+        Show the values and bodies of a file too, without credentials, as those of an app. Then compare also reads XML and CSV.
+        """)
+    var bodies = false
     @Flag(help: "Let the agent add stubs, and set the conditions of the network.") var allowChanges = false
     @OptionGroup var secrets: RedactionOptions
 

@@ -17,12 +17,7 @@
       // Redacted here: a secret of any entry goes from all of them.
       inspector = Inspector(
         limits: Inspector.Limits(exchanges: 100_000, bytes: 512 << 20, bodyBytes: 1 << 20), redaction: .none)
-      let known = try file.secrets(redaction)
-      var report = RedactionReport()
-      try file.forEach { _, entry in
-        let entry = redaction.redacted(entry, report: &report) { _ in known }
-        inspector.add(onlyKnown ? OnlyKnown.entry(entry) : entry)
-      }
+      try file.forEach(redaction) { [inspector] in inspector.add(onlyKnown ? OnlyKnown.entry($1) : $1) }
     }
 
     /// Responds to a call.

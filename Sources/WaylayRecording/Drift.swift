@@ -47,9 +47,12 @@ package struct Drift: Sendable, CustomStringConvertible {
 
     package init(_ entries: [HAR.Entry] = []) { entries.forEach { add($0) } }
 
-    package mutating func add(_ entry: HAR.Entry) {
-      let content = contents.insert(ComparedResponse.Content(entry)).memberAfterInsert
-      responses.append(ComparedResponse(entry, content, number: responses.count))
+    /// Adds an entry.
+    ///
+    /// - Parameter shown: What of the entry may be said. Only its request is paired by all of it.
+    package mutating func add(_ entry: HAR.Entry, showing shown: HAR.Entry? = nil) {
+      let content = contents.insert(ComparedResponse.Content(shown ?? entry)).memberAfterInsert
+      responses.append(ComparedResponse(entry, showing: shown ?? entry, content, number: responses.count))
     }
   }
 
@@ -122,10 +125,11 @@ private struct ComparedResponse: Sendable {
   /// and query values.
   let keys: [Int]
 
-  init(_ entry: HAR.Entry, _ content: Content, number: Int) {
+  init(_ entry: HAR.Entry, showing shown: HAR.Entry, _ content: Content, number: Int) {
+    func name(_ request: HAR.Request) -> String { "\(request.method) \(request.url.prefix { $0 != "?" })" }
     (self.number, self.content, status) = (number, content, entry.response.status)
-    name = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
-    error = entry.extensions["_error"]?.string
+    (self.name, error) = (name(shown.request), shown.extensions["_error"]?.string)
+    let name = name(entry.request)
     let items = entry.request.url.drop { $0 != "?" }.dropFirst().split(separator: "&").sorted()
     let names = items.map { String($0.prefix { $0 != "=" }) }
     keys = [

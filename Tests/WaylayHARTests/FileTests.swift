@@ -100,7 +100,7 @@ struct FileTests {
       var archive = ReadingTests.samples(3)
       archive.pages = [["id": "p", "title": "A page", "pageTimings": ["onLoad": 5, "_startRender": 3]]]
       try archive.data().write(to: file)
-      let outline = try HAR(withoutEntriesOf: file)
+      let outline = try HAR(withoutEntriesOf: HARReader(file))
       #expect(outline.entries.isEmpty && outline.pages == archive.pages && outline.creator == archive.creator)
     }
   }
@@ -143,36 +143,66 @@ struct FileTests {
     }
   }
 
-  @Test("have bodies in files beside them or in one zip file with them, and in no other folder")
+  /// The names that Playwright gives to bodies, and others.
+  private static let attachments = [
+    "b1946ac92492d2347c6235b4d2611184e1b35c0a.html", "3f786850e387550fdab836ed7e6dc881de23001b.dat",
+    "89e6c98d92887913cadf06b2adb97f26cde4849b.7z",
+  ]
+  private static let others = [
+    ".env", "body.txt", "inner/\(attachments[0])", "../\(attachments[0])", "./\(attachments[0])", "/etc/hosts",
+    "missing.txt",
+    "b1946ac92492d2347c6235b4d2611184e1b35c0a", "b1946ac92492d2347c6235b4d2611184e1b35c0a.tar.gz",
+    "B1946AC92492D2347C6235B4D2611184E1B35C0B.html", "b1946ac92492d2347c6235b4d2611184e1b35c0.html", "",
+    "\(attachments[0])/..", "\(attachments[0])\n", " \(attachments[0])",
+  ]
+
+  /// An entry that names a file in its request and in its response.
+  private static func naming(_ name: String) -> String {
+    #"{"request":{"method":"POST","url":"https://a.test/","postData":{"mimeType":"","_file":\#(JSONValue(name))}},"#
+      + #""response":{"status":200,"content":{"size":9,"_file":\#(JSONValue(name))}}}"#
+  }
+
+  @Test("have bodies in Playwright's files beside them or in one zip file with them, and in no other file")
   func attachments() throws {
     try inFolder { folder in
       let inner = folder.appendingPathComponent("inner")
-      try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
-      try Data("outside".utf8).write(to: folder.appendingPathComponent("secret.txt"))
-      try Data("inside".utf8).write(to: inner.appendingPathComponent("body.txt"))
-      try FileManager.default.createSymbolicLink(
-        at: inner.appendingPathComponent("link.txt"), withDestinationURL: folder.appendingPathComponent("secret.txt"))
-      let names = ["body.txt", "../secret.txt", "link.txt", "/etc/hosts", "missing.txt", "../inner/body.txt"]
-      let entries = names.map {
-        #"{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":200,"content":{"size":9,"_file":"\#($0)"}}}"#
+      try FileManager.default.createDirectory(
+        at: inner.appendingPathComponent("inner"), withIntermediateDirectories: true)
+      for name in Self.attachments.prefix(1) + Self.others
+      where !["", "/etc/hosts", "missing.txt"].contains(name) && !name.hasPrefix("./") && !name.hasSuffix("/..") {
+        try Data((Self.attachments.contains(name) ? "inside" : "secret").utf8).write(
+          to: inner.appendingPathComponent(name))
       }
-      let text = Data((#"{"log":{"entries":["# + entries.joined(separator: ",") + "]}}").utf8)
+      try FileManager.default.createSymbolicLink(
+        at: inner.appendingPathComponent(Self.attachments[1]), withDestinationURL: inner.appendingPathComponent(".env"))
+      let names = Self.attachments + Self.others
       let file = inner.appendingPathComponent("a.har")
-      try text.write(to: file)
-      let bodies = try HAR(contentsOf: file).entries.map(\.response.body)
-      #expect(bodies.map(\.text) == ["inside", "", "", "", "", ""] && bodies[0].extensions.isEmpty)
-      #expect(try self.entries(of: file).map(\.response.body.text) == ["inside", "", "", "", "", ""])
+      try Data((#"{"log":{"entries":["# + names.map(Self.naming).joined(separator: ",") + "]}}").utf8).write(to: file)
+      for entries in [try HAR(contentsOf: file).entries, try self.entries(of: file)] {
+        #expect(entries.count == names.count)
+        for (entry, name) in Swift.zip(entries, names) {
+          let isRead = name == Self.attachments[0]
+          for body in [entry.response.body, entry.request.body ?? HAR.Body()] {
+            #expect(body.text == (isRead ? "inside" : "") && body.extensions.isEmpty == isRead, "\(name)")
+          }
+        }
+      }
       let zip = inner.appendingPathComponent("a.zip")
+      // Few, because each byte is broken below.
+      let zipped = [Self.attachments[0], Self.attachments[2], ".env", "inner/\(Self.attachments[0])"]
+      let text = Data((#"{"log":{"entries":["# + zipped.map(Self.naming).joined(separator: ",") + "]}}").utf8)
       try Self.zip([
-        ("har.har", text, true), ("body.txt", Data("zipped".utf8), true), ("missing.txt", Data("stored".utf8), false),
+        ("har.har", text, true), (Self.attachments[0], Data("zipped".utf8), true),
+        (Self.attachments[2], Data("stored".utf8), false), (".env", Data("secret".utf8), true),
+        ("inner/\(Self.attachments[0])", Data("secret".utf8), false),
       ]).write(to: zip)
-      let texts = ["zipped", "", "", "", "stored", ""]
+      let texts = ["zipped", "stored", "", ""]
       #expect(try HAR(contentsOf: zip).entries.map(\.response.body.text) == texts)
       var reader = try HARReader(zip)
       var read: [String?] = []
       while let entry = try reader.next() { read.append(entry.response.body.text) }
       #expect(read == texts)
-      #expect(try HAR(withoutEntriesOf: zip).entries.isEmpty)
+      #expect(try HAR(withoutEntriesOf: HARReader(zip)).entries.isEmpty)
       // Whatever is broken in it ends with an error or an archive, and nothing else.
       let whole = try Data(contentsOf: zip)
       for index in whole.indices {
@@ -187,7 +217,7 @@ struct FileTests {
       }
       try Self.zip([("har.har", text, true)], claiming: 2 << 30).write(to: zip)
       #expect(throws: HARError.self) { try HAR(contentsOf: zip) }
-      #expect(throws: HARError.self) { try HAR(withoutEntriesOf: zip) }
+      #expect(throws: HARError.self) { try HAR(withoutEntriesOf: HARReader(zip)) }
     }
   }
 

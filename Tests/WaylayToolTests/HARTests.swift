@@ -134,6 +134,62 @@
       }
     }
 
+    @Test("what one entry names goes from all of them, though the archive is a link, a pipe or standard input")
+    func nodesToRead() async throws {
+      try await Tool.with { waylay in
+        let token = "pl4nted-t0ken-1"
+        func entry(_ path: String, _ body: String = "") -> HAR.Entry {
+          HAR.Entry(
+            started: Date(timeIntervalSince1970: 0), request: HAR.Request(method: "GET", url: "https://a.test/\(path)"),
+            response: HAR.Response(status: 200, body: HAR.Body(Data(body.utf8), mediaType: "application/json")))
+        }
+        var archive = HAR(entries: [entry("before/\(token)"), entry("login", #"{"token":"\#(token)"}"#)])
+        archive.pages = [["id": "p", "title": "https://a.test/\(token)"]]
+        try archive.write(to: waylay.file("a.har"))
+        let script = #"""
+          cd "$1"; ln -s a.har link; mkfifo pipe
+          "$0" har redact a.har -o -; echo; "$0" har redact link -o -; echo
+          "$0" har redact /dev/stdin -o - <a.har; echo; cat a.har | "$0" har redact /dev/stdin -o -; echo
+          cat a.har >pipe & "$0" har redact pipe -o -; echo; "$0" har redact <(cat a.har) -o -; echo
+          cat a.har | "$0" har to-curl /dev/stdin; cat a.har | "$0" har to-stubs /dev/stdin
+          cat a.har | "$0" har diff /dev/stdin <(sed s/login/other/ a.har); cat a.har | "$0" har redact /dev/stdin -o copy
+          cat copy; true
+          """#
+        try FileManager.default.createDirectory(at: waylay.file("tmp"), withIntermediateDirectories: true)
+        let end = try await waylay.run(
+          ["-c", script, Program("waylay").path, waylay.folder.path], environment: ["TMPDIR": waylay.file("tmp").path],
+          by: Program(path: "/bin/bash"))
+        #expect(!end.output.contains(token) && end.errors.isEmpty, "\(end)")
+        #expect(end.output.components(separatedBy: "https://a.test/before/REDACTED").count == 10, "\(end)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: waylay.file("tmp").path).isEmpty)
+        for name in ["/dev/null", "/dev/zero", "/./tmp"] {
+          let end = try await waylay("har", "redact", name, "-o", "/./no.har")
+          #expect(end.code == 4 && end.errors.contains("neither a file nor a pipe"), "\(end)")
+        }
+      }
+    }
+
+    @Test("a promise that cannot be kept is refused: of --unread, and beside --no-redaction")
+    func promises() async throws {
+      try await Tool.with { waylay in
+        let half = (Deflate.compressed(Data(#"{"token":"pl4nted-t0ken-1"}"#.utf8), as: .gzip) ?? Data()).dropLast(9)
+        var entry = Self.entry(1)
+        entry.response.body = HAR.Body(Data(half), mediaType: "application/json")
+        try HAR(entries: [Self.entry(1), entry]).write(to: waylay.file("a.har"))
+        // Nothing is written, where it could not be taken back either.
+        let failed = try await waylay("har", "redact", "/./a.har", "-o", "-", "--unread", "fail")
+        #expect(failed.code == 1 && failed.output.isEmpty && failed.errors.contains("gzip"), "\(failed)")
+        let listed = try await waylay("har", "redact", "/./a.har", "-o", "-")
+        #expect(listed.code == 0 && listed.errors.contains("gzip, kept"), "\(listed)")
+        for options in [
+          ["--unread", "remove"], ["--hide", "a"], ["--show", "a"],
+        ] {
+          let end = try await waylay.run(["har", "redact", "/./a.har", "-o", "-", "--no-redaction"] + options)
+          #expect(end.code == 64 && end.output.isEmpty, "\(end)")
+        }
+      }
+    }
+
     @Test("writes into standard output, a pipe and what a link leads to, and each stays what it is")
     func nodes() async throws {
       try await Tool.with { waylay in
@@ -154,6 +210,35 @@
         let end = try await waylay.shell(script, waylay.folder.path)
         let names = ["{\"log", "b.har", "later", "a.har", "b.har", "later", "link", "pipe", "seen"]
         #expect(end.output == names.map { $0 + "\n" }.joined() && end.errors.isEmpty, "\(end)")
+      }
+    }
+
+    @Test("redact --only-known writes what its help and its report list, and nothing else")
+    func onlyKnown() async throws {
+      try await Tool.with { waylay in
+        let entries = [Self.entry(1), Self.entry(2)]
+        try Self.archive(entries).write(to: waylay.file("a.har"))
+        let end = try await waylay("har", "redact", "/./a.har", "-o", "/./b.har", "--only-known")
+        let help = try await waylay("har", "redact", "--help").output.split(whereSeparator: \.isWhitespace)
+        let rows = OnlyKnown.table.map(\.shows)
+        #expect(end.output.contains(OnlyKnown.names) && help.joined(separator: " ").contains(OnlyKnown.names))
+        for row in rows {
+          #expect(end.output.contains("  \(row)\n"), "\(end)")
+          #expect(help.joined(separator: " ").contains(row))
+        }
+        let copy = HAR(entries: Redaction.standard.redacted(entries).map { OnlyKnown.entry($0) }).data(isPretty: false)
+        #expect(try Data(contentsOf: waylay.file("b.har")) == copy && HARFormat.problems(in: copy).isEmpty)
+        for text in [Self.secret, "Ada", "Bearer", "example.com/?"] {
+          #expect(try !waylay.text("b.har").contains(text))
+        }
+        let piped = try await waylay("har", "redact", "/./a.har", "-o", "-", "--only-known")
+        #expect(try piped.output == waylay.text("b.har") && piped.errors.isEmpty, "\(piped)")
+        let json = try await waylay("har", "redact", "/./a.har", "-o", "/./c.har", "--only-known", "--json")
+        #expect(json.json["shown"] as? [String] == rows && json.json["entries"] as? Int == 2, "\(json)")
+        for options in [["--show", "a"], ["--no-redaction"], ["--unread", "fail"]] {
+          let end = try await waylay.run(["har", "redact", "/./a.har", "-o", "-", "--only-known"] + options)
+          #expect(end.code == 64 && end.output.isEmpty, "\(end)")
+        }
       }
     }
 
@@ -223,6 +308,42 @@
         #expect((commands?.first?["command"] as? String)?.contains("/users/2") == true)
         let none = try await waylay("har", "to-curl", "/./a.har", "--url", "nowhere")
         #expect(none.code == 1 && none.errors.contains("(of 2)"), "\(none)")
+      }
+    }
+
+    @Test("a file beside the archive that is no attachment of Playwright's is shown and written by no command")
+    func attachments() async throws {
+      try await Tool.with { waylay in
+        let name = "b1946ac92492d2347c6235b4d2611184e1b35c0a.json"
+        for (name, text) in [(name, #"{"good":1}"#), (".env", #"{"DATABASE":"pl4nted"}"#)] {
+          try waylay.write(text, to: name)
+        }
+        let entries = [name, ".env"].map {
+          #"{"request":{"method":"POST","url":"https://a.test/","postData":{"mimeType":"application/json","_file":"\#($0)"}},"#
+            + #""response":{"status":200,"content":{"size":9,"mimeType":"application/json","_file":"\#($0)"}}}"#
+        }
+        try waylay.write(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#, to: "a.har")
+        try waylay.write(#"{"log":{"entries":[\#(entries[0])]}}"#, to: "old.har")
+        try waylay.write(
+          ["export_har", "get_request", "compare"].map { tool -> String in
+            let old = waylay.file("old.har").path
+            let arguments = tool == "compare" ? #"{"file":"\#(old)"}"# : tool == "export_har" ? "{}" : #"{"id":2}"#
+            return #"{"jsonrpc":"2.0","id":1,"method":"tools/call","#
+              + #""params":{"name":"\#(tool)","arguments":\#(arguments)}}"# + "\n"
+          }.joined(), to: "in")
+        let commands = ["har redact $f -o -", "har to-stubs $f", "har to-curl $f", "har diff old.har $f", "mcp $f <in"]
+        for command in commands {
+          let end = try await waylay.shell(#"cd "$1"; f=a.har; "$0" "# + command, waylay.folder.path)
+          #expect(!(end.output + end.errors).contains("DATABASE"), "\(command): \(end)")
+          #expect(end.output.contains("good") || command.contains("diff"), "\(command): \(end)")
+        }
+        try waylay.write(
+          #"{"log":{"entries":[\#(entries[1].replacing("POST", with: "GET").replacing("postData", with: "_postData"))]}}"#,
+          to: "cassette.har")
+        let registry = InterceptorRegistry { Cassette(waylay.file("cassette.har").path, mode: .none) }
+        defer { registry.invalidate() }
+        let url = try #require(URL(string: "https://a.test/"))
+        await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: url)) }
       }
     }
 

@@ -230,7 +230,7 @@
             Self.call("explain", #"{"id":2}"#), Self.call("compare", #"{"file":"\#(waylay.file("old.har").path)"}"#),
             Self.call("compare", #"{"file":"\#(waylay.file("\(Self.orders).har").path)"}"#),
             #"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#,
-          ], about: entries, in: waylay)
+          ], about: entries, in: waylay, "--bodies")
         #expect(lines.count == 7)
         for (index, line) in lines.enumerated() {
           #expect(!line.description.contains(word), "a secret in response \(index)")
@@ -244,6 +244,64 @@
           #expect(result.traffic.description.utf8.count <= 256 << 10)
         }
         #expect(try result(lines[1]).note.contains("cut to"))
+      }
+    }
+
+    @Test("of a file an agent sees, searches and compares what is known, and with --bodies the rest")
+    func onlyKnown() async throws {
+      try await Tool.with { waylay in
+        func entry(_ number: Int, _ name: String, _ body: String) -> HAR.Entry {
+          Self.entry(number) { entry in
+            entry.request = HAR.Request(
+              method: "GET", url: "https://api.example.com/people?q=\(name)", headers: [HAR.Field("X-Name", name)])
+            entry.response.body = HAR.Body(Data(body.utf8), mediaType: "application/json")
+          }
+        }
+        let people = #"{"ada@lovelace.test":{"name":"Lovelace"}}"#
+        try HAR(entries: [entry(1, "Lovelace", people), entry(2, "Byron", #"{"total":1}"#)]).write(
+          to: waylay.file("old.har"))
+        let new = [entry(1, "Byron", #"{"total":"1"}"#), entry(2, "Lovelace", people)]
+        try waylay.write(#"{"log":{"entries":[{"request":{"byron":1}}]}}"#, to: "none.har")
+        let calls = [
+          Self.call("search_requests", #"{"query":"Lovelace"}"#),
+          Self.call("search_requests", #"{"query":"body:name"}"#),
+          Self.call("get_request", #"{"id":2}"#), Self.call("explain", #"{"id":2}"#), Self.call("export_har"),
+          Self.call("compare", #"{"file":"\#(waylay.file("old.har").path)"}"#),
+          Self.call("compare", #"{"file":"\#(waylay.file("none.har").path)"}"#),
+        ]
+        let known = try await ask(calls, about: new, in: waylay).map { try result($0) }
+        for (index, result) in known.enumerated() {
+          #expect(!"\(result)".lowercased().contains("lovelace") && !"\(result)".contains("yron"), "\(result)")
+          #expect(result.isError == (index == 6))
+        }
+        #expect(known[0].traffic["exchanges"] == [])
+        #expect(known[1].traffic["exchanges"]?[0]?["url"] == "https://api.example.com/people?q=")
+        let body = known[2].traffic["exchange"]?["response"]?["content"]
+        #expect(body?["text"] == #"{"*1":{"name":"string"}}"# && body?["size"]?.int == people.utf8.count)
+        #expect(known[3].traffic["explanation"]?.string?.contains("Only names and types are shown:") == true)
+        #expect(known[4].traffic["har"]?["log"]?["entries"]?.array?.count == 2)
+        // Compared before: the requests are told apart by what is not shown.
+        let drift = "error  GET https://api.example.com/people  $.total is string, was number"
+        #expect(known[5].traffic["drifts"] == [JSONValue(drift)])
+        let all = try await ask(calls, about: new, in: waylay, "--bodies").map { try result($0) }
+        #expect(all[0].traffic["exchanges"]?.array?.count == 1 && all[5].traffic == known[5].traffic)
+        for index in [0, 2, 3, 4] { #expect("\(all[index])".contains("Lovelace")) }
+      }
+    }
+
+    @Test("an option that cannot do anything for a file or an app is refused")
+    func options() async throws {
+      try await Tool.with { waylay in
+        try HAR(entries: [Self.entry(1)]).write(to: waylay.file("a.har"))
+        for options in [
+          ["/./a.har", "--show", "a"], ["/./a.har", "--no-redaction"], ["--hide", "a"], ["--show", "a"],
+          ["--no-redaction"], ["/./a.har", "--allow-changes"],
+        ] {
+          #expect(try await waylay.run(["mcp"] + options).code == 64, "\(options)")
+        }
+        _ = try await ask([], in: waylay, "--bodies --show a")
+        _ = try await ask([], in: waylay, "--bodies --no-redaction")
+        _ = try await ask([], in: waylay, "--hide a")
       }
     }
 

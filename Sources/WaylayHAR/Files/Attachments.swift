@@ -1,5 +1,7 @@
-/// The files that a HAR file names by Playwright's `_file` instead of a body: in its folder, or in one zip file with
-/// it.
+/// The files that a HAR file names by `_file` instead of a body: beside it, or in one zip file with it.
+///
+/// Only names as Playwright makes them are followed: a SHA-1 digest in hexadecimal digits and an extension. A HAR file
+/// comes from anywhere, and what it names would be shown or written as a body: `.env` beside it, for example.
 struct Attachments {
   /// The beginning of a zip file.
   static let zipMark: [UInt8] = [0x50, 0x4B, 3, 4]
@@ -51,17 +53,21 @@ struct Attachments {
     zip.dropFirst(index).prefix(count).reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The content of a file; `nil` if it is missing, lies outside of the folder, or exceeds the limit.
+  /// Whether Playwright may have made a file of this name.
+  private static func isAttachment(_ name: String) -> Bool {
+    name.wholeMatch(of: #/[0-9a-f]{40}\.[0-9a-z]{1,16}/#) != nil
+  }
+
+  /// The content of a file; `nil` if it is missing, is no file of its own, or exceeds the limit.
   private mutating func content(of name: String) -> Data? {
     var content: Data?
     if let (place, isCompressed) = members[name] {
       content = isCompressed ? Deflate.inflated(zip[place], as: .raw, limit: rest) : zip[place]
     } else if zip.isEmpty {
-      let file = folder.appendingPathComponent(name).resolvingSymlinksInPath()
+      let file = folder.appendingPathComponent(name)
       let values = try? file.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
-      guard file.path.hasPrefix(folder.path + "/"), !name.split(separator: "/").contains(".."),
-        values?.isRegularFile == true, let size = values?.fileSize, size <= rest
-      else { return nil }
+      // A symbolic link is no regular file.
+      guard values?.isRegularFile == true, let size = values?.fileSize, size <= rest else { return nil }
       content = try? Data(contentsOf: file)
     }
     rest -= content?.count ?? 0
@@ -75,9 +81,9 @@ struct Attachments {
   }
 
   private mutating func attached(_ original: HAR.Body) -> HAR.Body {
-    guard original.data.isEmpty, let name = original.extensions["_file"]?.string, let content = content(of: name) else {
-      return original
-    }
+    guard original.data.isEmpty, let name = original.extensions["_file"]?.string, Self.isAttachment(name),
+      let content = content(of: name)
+    else { return original }
     var body = original
     (body.data, body.size, body.extensions["_file"]) = (content, content.count, nil)
     return body

@@ -13,7 +13,7 @@ public struct HARReader: ~Copyable {
   /// The limit for the part outside the entries, beyond the output of any known program.
   private static let restLimit = 16 << 20
 
-  private let file: URL
+  fileprivate let file: URL
   private var handle: FileHandle?
   private let entryLimit: Int
   private var scanner = EntryScanner()
@@ -36,6 +36,17 @@ public struct HARReader: ~Copyable {
     (self.file, self.entryLimit, attachments) = (file, entryLimit, Attachments(in: file))
     do { handle = try FileHandle(forReadingFrom: file) } catch {
       throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
+    }
+  }
+
+  /// Reads an open file from its beginning, again.
+  ///
+  /// - Parameter file: The name of the file, for errors, and the place of bodies in files beside it.
+  package init(_ file: URL, in handle: FileHandle, entryLimit: Int = 256 << 20) throws(HARError) {
+    (self.file, self.handle, self.entryLimit, attachments) = (file, handle, entryLimit, Attachments(in: file))
+    do { try handle.seek(toOffset: 0) } catch {
+      throw HARError(
+        .unreadable, "\(file.lastPathComponent) cannot be read from its beginning.", file: file, underlying: error)
     }
   }
 
@@ -224,8 +235,9 @@ struct EntryScanner {
 
 extension HAR {
   /// Reads the creator and the pages of a HAR file, without its entries. The file may have any size.
-  package init(withoutEntriesOf file: URL) throws {
-    let rest = try HARReader(file).rest()
+  package init(withoutEntriesOf reader: consuming HARReader) throws {
+    let file = reader.file
+    let rest = try reader.rest()
     do { try self.init(data: Data(rest)) } catch let error as HARError { throw error.in(file) }
     entries = []
   }

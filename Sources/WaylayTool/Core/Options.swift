@@ -30,6 +30,12 @@
       [String] = []
     @Flag(help: "Redact nothing: credentials are printed and written unchanged.") var noRedaction = false
 
+    func validate() throws {
+      if noRedaction, !hide.isEmpty || !show.isEmpty {
+        throw ValidationError("--no-redaction hides nothing: --hide and --show do not go with it.")
+      }
+    }
+
     var redaction: Redaction {
       guard !noRedaction else { return .none }
       var redaction = Redaction.standard

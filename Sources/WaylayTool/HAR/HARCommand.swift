@@ -23,6 +23,10 @@
           in one entry is removed from all. Bodies in formats that are not read (scripts, GraphQL texts, CSV, YAML, property \
           lists, binary formats) are listed. With --json: {"entries": 12, "output": "…", "redacted": 38, "rules": {"…token": 38}, \
           "unread": ["GET https://…: YAML, kept"]}.
+
+          With --only-known, the copy has nothing but this: \
+          \(OnlyKnown.table.map(\.shows).joined(separator: "; ")). \(OnlyKnown.names) With --json: \
+          {"entries": 12, "output": "…", "shown": ["…"]}.
           """)
       @Argument(help: "The archive.") var file: String
       @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
@@ -37,17 +41,40 @@
           }
           return unread
         })
-      var unread = Redaction.Unread.keep
+      var unread: Redaction.Unread?
+      @Flag(help: "Write only what is known: names, types, statuses, sizes and times; no values and bodies.")
+      var onlyKnown = false
       @OptionGroup var common: CommonOptions
       @OptionGroup var secrets: RedactionOptions
+
+      func validate() throws {
+        if onlyKnown, secrets.noRedaction || !secrets.show.isEmpty || unread != nil {
+          throw ValidationError("--only-known shows no values: --no-redaction, --show and --unread do not go with it.")
+        }
+        if secrets.noRedaction, unread != nil {
+          throw ValidationError("--no-redaction reads no body: --unread does not go with it.")
+        }
+      }
 
       func run() throws {
         let target = OutputFile(output, mayReplace: force)
         var redaction = secrets.redaction
-        redaction.unread = unread
-        let (count, report) = try HARFile(file).write(to: target, redaction)
-        guard !target.isStandardOutput else { return }
-        if common.json {
+        redaction.unread = unread ?? .keep
+        let (count, report) = try HARFile(file).write(to: target, redaction, onlyKnown: onlyKnown)
+        guard !target.isStandardOutput else {
+          if !onlyKnown, !report.unread.isEmpty {
+            Output.complain("not read: \(report.unread.joined(separator: "; "))")
+          }
+          return
+        }
+        if onlyKnown {
+          let shown = OnlyKnown.table.map(\.shows)
+          let members: JSONLiteral = ["entries": count, "output": output, "shown": shown]
+          if common.json { return try Output.json(members.jsonValue) }
+          try Output.line("\(Output.entries(count)) in \(output). They show, and nothing else:")
+          for line in shown { try Output.line("  \(line)") }
+          try Output.line(OnlyKnown.names)
+        } else if common.json {
           let members: JSONLiteral = [
             "entries": count, "output": output, "redacted": report.places,
             "rules": JSONValue(report.counts.mapValues { JSONValue($0) }), "unread": report.unread,
@@ -132,8 +159,9 @@
       }
       var json = common.json ? JSONList(list) : nil
       var (count, leftOut, report) = (0, 0, RedactionReport())
-      let known = try HARFile(file).secrets(secrets.redaction)
-      let all = try HARFile(file).forEach { number, entry in
+      let file = try HARFile(file)
+      let known = try file.secrets(secrets.redaction)
+      let all = try file.forEach { number, entry in
         guard entries.picks(number, entry) else { return }
         let entry = secrets.redaction.redacted(entry, report: &report) { _ in known }
         guard let text = render(entry) else {
@@ -146,65 +174,6 @@
       }
       try json?.end(["count": count, "leftOut": leftOut])
       return (count, all, leftOut)
-    }
-  }
-
-  /// A HAR file, read entry by entry.
-  struct HARFile {
-    let url: URL
-
-    init(_ path: String) { url = URL(fileURLWithPath: path) }
-
-    /// The secrets of all entries, from a separate pass over the file; none for a pipe, which can be read only once.
-    func secrets(_ redaction: Redaction) throws -> KnownSecrets {
-      var known = KnownSecrets()
-      guard (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile != false else { return known }
-      var reader = try HARReader(url)
-      while let entry = try reader.next() { known.add(redaction.secrets(of: entry)) }
-      return known
-    }
-
-    /// Visits each entry with its number, from 1; returns the number of entries.
-    @discardableResult
-    func forEach(_ visit: (Int, HAR.Entry) throws -> Void) throws -> Int {
-      var reader = try HARReader(url)
-      var count = 0
-      while let entry = try reader.next() {
-        count += 1
-        try visit(count, entry)
-      }
-      for line in reader.unreadEntries { Output.complain("\(url.lastPathComponent): \(line) It is left out.") }
-      return count
-    }
-
-    /// The shapes of all responses, redacted.
-    func recording(_ redaction: Redaction) throws -> Drift.Recording {
-      let known = try secrets(redaction)
-      var (recording, report) = (Drift.Recording(), RedactionReport())
-      try forEach { recording.add(redaction.redacted($1, report: &report) { _ in known }) }
-      return recording
-    }
-
-    /// Writes a redacted copy; returns the number of entries, and the report of the redaction.
-    func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
-      let known = try secrets(redaction)
-      let file = try target.writer(mode: 0o600)
-      let archive = redaction.outline(of: try HAR(withoutEntriesOf: url), knowing: known)
-      var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: file)
-      var report = RedactionReport()
-      do {
-        let count = try forEach { _, entry in
-          try writer.append(redaction.redacted(entry, report: &report) { _ in known })
-        }
-        if redaction.unread == .fail, !report.unread.isEmpty {
-          let list = report.unread.joined(separator: "; ")
-          throw ToolFailure(.failed, "har.unread", "Bodies are not read, and nothing was written: \(list)")
-        }
-        try writer.finish()
-        return (count, report)
-      } catch let error as HARError where (error.underlying as? POSIXError)?.code == .EPIPE {
-        throw Output.Closed()
-      }
     }
   }
 

@@ -37,7 +37,7 @@
       guard let file else { return }
       let inspector = Inspector(
         limits: Inspector.Limits(exchanges: keep, bytes: 512 << 20, bodyBytes: 4 << 20), redaction: secrets.redaction)
-      try HARFile(file).forEach { _, entry in inspector.add(entry) }
+      try HARFile(file).forEach(secrets.redaction) { inspector.add($1) }
       let stop = StopSignal()
       var options = InspectorServer.Options()
       (options.port, options.logger) = (port, nil)

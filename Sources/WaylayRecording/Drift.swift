@@ -49,7 +49,7 @@ package struct Drift: Sendable, CustomStringConvertible {
 
     /// Adds an entry.
     ///
-    /// - Parameter shown: What of the entry may be said. Only its request is paired by all of it.
+    /// - Parameter shown: The entry as it may be shown, if it may not be as it is. Requests are paired by the whole one.
     package mutating func add(_ entry: HAR.Entry, showing shown: HAR.Entry? = nil) {
       let content = contents.insert(ComparedResponse.Content(shown ?? entry)).memberAfterInsert
       responses.append(ComparedResponse(entry, showing: shown ?? entry, content, number: responses.count))

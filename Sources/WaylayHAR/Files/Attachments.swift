@@ -1,7 +1,7 @@
 /// The files that a HAR file names by `_file` instead of a body: beside it, or in one zip file with it.
 ///
 /// Only names as Playwright makes them are followed: a SHA-1 digest in hexadecimal digits and an extension. A HAR file
-/// comes from anywhere, and what it names would be shown or written as a body: `.env` beside it, for example.
+/// comes from anywhere, and the file that it names would be shown or written as a body: `.env`, for example.
 struct Attachments {
   /// The beginning of a zip file.
   static let zipMark: [UInt8] = [0x50, 0x4B, 3, 4]
@@ -58,7 +58,7 @@ struct Attachments {
     name.wholeMatch(of: #/[0-9a-f]{40}\.[0-9a-z]{1,16}/#) != nil
   }
 
-  /// The content of a file; `nil` if it is missing, is no file of its own, or exceeds the limit.
+  /// The content of a file; `nil` if it is missing, is no regular file, or exceeds the limit.
   private mutating func content(of name: String) -> Data? {
     var content: Data?
     if let (place, isCompressed) = members[name] {

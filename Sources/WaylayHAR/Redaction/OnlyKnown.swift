@@ -1,12 +1,11 @@
-/// What of an exchange is shown where only the known may leave the house: an allow list, unlike ``Redaction``, which
-/// says what is hidden.
+/// An allow list for exchanges that leave the house, unlike ``Redaction``, which is a list of parts to hide.
 ///
-/// An entry is made anew by the rows of the table: what has no row is not in it. Apply it to a redacted entry, because
-/// paths are shown: only the redaction removes credentials from them.
+/// An entry is made anew by the rows of the table: a part without a row is left out. Apply it to a redacted entry,
+/// because paths are shown: only the redaction removes credentials from them.
 package enum OnlyKnown {
   /// A row of the table.
   package struct Row: Sendable {
-    /// What it shows, for help and reports.
+    /// The parts that it shows, for help and reports.
     package let shows: String
     let show: @Sendable (_ original: HAR.Entry, _ shown: inout HAR.Entry) -> Void
 
@@ -15,7 +14,7 @@ package enum OnlyKnown {
     }
   }
 
-  /// The table. Later rows add to what earlier ones have made.
+  /// The table. A row may complete the result of earlier rows.
   package static let table = [
     Row("when it began, and how long its parts took") { original, shown in
       let times = original.timings
@@ -96,7 +95,7 @@ package enum OnlyKnown {
 
   // MARK: Names
 
-  /// What counts as a name, for help and reports.
+  /// The rule for names, for help and reports.
   package static let names = """
     A name has at most 64 letters, digits and _-$:[], of these at most three digits, and begins with a letter or _$@:; \
     other names are *1, *2, ….
@@ -115,7 +114,7 @@ package enum OnlyKnown {
   /// A name; a star for another text.
   static func name(_ text: String) -> String { text.isEmpty || isName(text) ? text : "*" }
 
-  /// The names in a list: others become `*1`, `*2`, ….
+  /// The names in a list: other texts become `*1`, `*2`, ….
   private struct Names {
     private var others: [String: String] = [:]
 
@@ -144,7 +143,7 @@ package enum OnlyKnown {
     if let colon = rest.firstIndex(where: { ":/?".contains($0) }), rest[colon] == ":" {
       let scheme = rest[..<colon].lowercased()
       rest = rest[rest.index(after: colon)...]
-      // Without slashes, what follows is no path: a text after data, a person after mailto.
+      // Without slashes, the rest is no path: a text after data, a person after mailto.
       guard rest.hasPrefix("//") else { return schemes.contains(scheme) ? scheme + ":" : "*" }
       guard isName(scheme) else { return "*" }
       shown = scheme + ":"
@@ -174,7 +173,7 @@ package enum OnlyKnown {
     text.utf8.count <= 64 && text.utf8.allSatisfy { $0.isOfWord || "-.~:$".utf8.contains($0) } ? String(text) : "*"
   }
 
-  /// The names of a query's or a form's items. What has no `=` may be a value.
+  /// The names of a query's or a form's items. An item without `=` may be a value.
   static func items(_ text: Substring, showsOperation: Bool = false) -> String {
     var names = Names()
     return text.split(separator: "&").map { item in
@@ -184,7 +183,7 @@ package enum OnlyKnown {
     }.joined(separator: "&")
   }
 
-  /// What is known of a field's value.
+  /// The known values of a field.
   private enum Values {
     case words, number, date, numberOrDate, mediaTypes, names, url
 

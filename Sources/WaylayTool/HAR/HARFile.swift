@@ -4,9 +4,9 @@
   import WaylayHAR
   import WaylayRecording
 
-  /// A HAR file, read entry by entry, and more than once: first for its secrets, then to show what has none.
+  /// A HAR file, read entry by entry, and more than once: first for its secrets, then to show it without them.
   ///
-  /// All readings are of the file that was opened. What can be read only once, a pipe or a socket, is copied to a file
+  /// All readings are of the file that was opened. A pipe or a socket, which can be read only once, is copied to a file
   /// without a name, which only this process can read.
   struct HARFile: Sendable {
     let url: URL
@@ -64,7 +64,7 @@
       return count
     }
 
-    /// Visits each entry without secrets, its own and those of the others.
+    /// Visits each entry without its secrets and those of all entries.
     func forEach(_ redaction: Redaction, _ visit: (Int, HAR.Entry) throws -> Void) throws {
       let known = try secrets(redaction)
       var report = RedactionReport()
@@ -74,7 +74,7 @@
     /// The shapes of all responses, redacted.
     ///
     /// - Parameters:
-    ///   - onlyKnown: Whether changes are said in what ``OnlyKnown`` shows.
+    ///   - onlyKnown: Whether changes are said in the form of ``OnlyKnown``.
     ///   - isIncluded: Whether an entry counts, by its number.
     func recording(
       _ redaction: Redaction, onlyKnown: Bool = false, where isIncluded: (Int) -> Bool = { _ in true }

@@ -8,9 +8,10 @@
 
   /// `waylay mcp`.
   ///
-  /// Of a file, only what ``OnlyKnown`` lists is shown, unless `--bodies` is given: it may be the traffic of anybody, and
-  /// what an agent reads goes to the maker of its model. A running app shows bodies, redacted, as its Inspector does: it
-  /// is a debug build on this machine, and its developer has opened the door, and given this agent the invitation.
+  /// Of a file, only the parts that ``OnlyKnown`` lists are shown, unless `--bodies` is given: it may be the traffic of
+  /// anybody, and an agent sends it to the maker of its model. A running app shows bodies, redacted, as its Inspector
+  /// does: it is a debug build on this machine, and its developer has opened the door, and given this agent the
+  /// invitation.
   struct MCPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "mcp", abstract: "Show the traffic of a running app, or of a HAR file, to a coding agent.",

@@ -4,8 +4,8 @@
   import WaylayInspector
   import WaylayRecording
 
-  /// A HAR file as the source of an agent's tools: in memory, without credentials, and only what is known unless bodies
-  /// are shown.
+  /// A HAR file as the source of an agent's tools: in memory, without credentials, and reduced by ``OnlyKnown``
+  /// unless bodies are shown.
   struct MCPFile: Sendable {
     private let file: HARFile
     private let redaction: Redaction
@@ -26,8 +26,8 @@
       return try JSONValue(reading: (inspector.perform(call, &members) ?? "{}").utf8)
     }
 
-    /// How the responses of some exchanges differ from those in an older file. They are compared before they are reduced
-    /// to what is known; what differs is said in that.
+    /// How the responses of some exchanges differ from those in an older file. Requests are paired before they are
+    /// reduced; differences are said in the reduced form.
     func drifts(since old: String, _ ids: Set<Int>) throws -> [Drift] {
       do {
         return Drift.between(

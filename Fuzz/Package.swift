@@ -13,7 +13,8 @@ let settings: [SwiftSetting] = [
 let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: ["Driver"] + dependencies, swiftSettings: settings, linkerSettings: linking)
+  .executableTarget(
+    name: name, dependencies: ["Driver"] + dependencies, swiftSettings: settings, linkerSettings: linking)
 }
 
 func library(_ name: String) -> Target.Dependency { .product(name: name, package: "waylay") }

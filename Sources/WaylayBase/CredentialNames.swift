@@ -5,7 +5,7 @@
 /// does: `page_token` is harmless, and `page_access_token` a credential. Letter case and punctuation do not count, nor
 /// does a number or a version at the end of a name (`X-Hub-Signature-256`, `token_v2`); a plural is another word.
 ///
-/// What else stands in a row is for redactions.
+/// The rest of a row is for redactions.
 package enum CredentialNames {
   /// The kind of the values under a name.
   package enum Kind: Sendable {
@@ -17,7 +17,7 @@ package enum CredentialNames {
     case harmless
   }
 
-  /// What a redaction hides under a name.
+  /// The values that a redaction hides under a name.
   package struct Values: OptionSet, Sendable {
     package let rawValue: UInt8
 

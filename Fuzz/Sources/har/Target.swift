@@ -39,7 +39,8 @@ enum Target {
     guard let words = ShellWords(line)?.words else { fatalError("no shell reads this: \(line)") }
     let commands = words.split(separator: .bar).map { $0.map(\.text) }
     require(commands.last?.first == Array("curl".utf8), "something else is run: \(line)")
-    require(commands.count == 1 || commands.count == 2 && commands[0].first == Array("printf".utf8), "more is run: \(line)")
+    require(
+      commands.count == 1 || commands.count == 2 && commands[0].first == Array("printf".utf8), "more is run: \(line)")
     guard let place = commands.last?.firstIndex(of: Array("--url".utf8)) else { fatalError("no URL: \(line)") }
     require(commands.last?[place + 1] == Array(request.url.utf8), "another URL: \(line)")
   }
@@ -69,7 +70,8 @@ private struct ShellWords {
     let bytes = Array(line.utf8)
     var (index, word) = (0, [UInt8]?.none)
     func isPlain(_ byte: UInt8) -> Bool {
-      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || "-@.".utf8.contains(byte)
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || "-@.".utf8.contains(byte)
     }
     while index < bytes.count {
       let byte = bytes[index]

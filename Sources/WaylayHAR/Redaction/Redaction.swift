@@ -7,25 +7,25 @@
 /// try redaction.redacted(archive).write(to: file)
 /// ```
 ///
-/// Four rules say what is hidden:
+/// Four rules decide:
 ///
 /// 1. **Names**, by the rows of one table: <doc:CredentialNames>. A row says whether its plural counts, whether numbers
 ///    are hidden, and values with white space; fields and cookies are hidden whole. Of an object or array under such a
 ///    name, strings are hidden that have a row of their own, or that pass the test of rule 3.
 /// 2. **Shapes**: tokens (RFC 7519), private keys (RFC 7468), credentials after `Bearer`, user and password after
 ///    `Basic`, and the prefixes of well-known services, such as `ghp_…`.
-/// 3. **Echoes**: what rules 1 and 2 hide, wherever else it stands as a word, also percent-encoded, escaped and in
-///    Base64, if it has at least 20 bytes, or 8 with a letter and a digit.
+/// 3. **Echoes**: values hidden by rules 1 and 2, as words in any other place, also percent-encoded, escaped and in
+///    Base64, with at least 20 bytes, or 8 with a letter and a digit.
 /// 4. **Yours**: ``hide(_:)``, ``show(_:)``, ``hide(value:as:)`` and ``change(_:)``.
 ///
-/// A name is read where it stands: before the value of a field, a cookie, an item of a query or a form, a member of JSON,
+/// A name is read in its place: before the value of a field, a cookie, an item of a query or a form, a member of JSON,
 /// also in `{"name": "token", "value": "…"}`, a part of a multipart body, an element or attribute of markup, and at the
 /// beginning of a line before `=` or `:`. JSON, URLs and markup within values are read, too; compressed bodies are
 /// decompressed. Scripts, GraphQL texts, tables (CSV), YAML, property lists and binary formats are not read: see
 /// ``unread``. Images, sound, video, fonts and style sheets have no secrets.
 ///
 /// The replacement is ``replacement``; a number becomes 0; `true`, `false` and `null` stay. The custom field `_redacted`
-/// of an entry lists what was replaced, by its place. It cannot detect a secret under a neutral name, such as a person's
+/// of an entry lists the places of replaced values. It cannot detect a secret under a neutral name, such as a person's
 /// name under `q`: say such names.
 public struct Redaction: Sendable {
   /// Hides common credentials: `Authorization`, `Cookie`, `Set-Cookie`, and names that end in words such as `token`,
@@ -36,7 +36,7 @@ public struct Redaction: Sendable {
 
   /// The text that replaces a secret.
   public var replacement = "REDACTED"
-  /// What becomes of a body in a format that is not read, and of a value that is nested too deeply.
+  /// The handling of bodies in formats that are not read, and of values that are nested too deeply.
   public var unread = Unread.keep
   /// Whether payment numbers are hidden under any name: digits with the check digit of a card, and IBANs. By default
   /// they are kept: one identifier in ten has such a digit by chance.
@@ -46,19 +46,19 @@ public struct Redaction: Sendable {
   /// Names set by the app, normalized.
   private var hidden: Set<String> = []
   private var shown: Set<String> = []
-  /// Values set by the app, and what their replacements end in.
+  /// Values set by the app, and the ends of their replacements.
   private(set) var marks: [[UInt8]: String] = [:]
   private(set) var finders: [SecretFinder] = []
   private var change: (@Sendable (inout HAR.Entry) -> Void)?
 
-  /// What becomes of a body in a format that a redaction does not read.
+  /// The handling of a body in a format that a redaction does not read.
   public enum Unread: String, Sendable, Hashable, CaseIterable {
     /// It stays, without credentials that are known by their shape or from elsewhere in the exchange; the report lists
     /// it.
     case keep
     /// It is replaced.
     case remove
-    /// The redaction fails. What records as it goes, such as an inspector, replaces it instead.
+    /// The redaction fails. An inspector, which records as it goes, replaces the body instead.
     case fail
   }
 
@@ -74,7 +74,7 @@ public struct Redaction: Sendable {
     (hidden, shown) = (hidden.subtracting(names), shown.union(names))
   }
 
-  /// Hides a value wherever it stands as a word, of at least six bytes.
+  /// Hides a value of at least six bytes in every place where it is a word.
   ///
   /// ```swift
   /// redaction.hide(value: "4f2a-ada", as: "USER-A")  // REDACTED-USER-A
@@ -118,7 +118,7 @@ public struct Redaction: Sendable {
     return CredentialNames.row(of: name).flatMap { $0.kind == .harmless ? nil : $0 }
   }
 
-  /// Returns a copy without secrets. What is hidden in one exchange is hidden in the others too.
+  /// Returns a copy without secrets. A value hidden in one exchange is hidden in all exchanges.
   ///
   /// - Throws: `HARError.unread`, if ``unread`` is ``Unread/fail`` and a body is not read.
   public func redacted(_ archive: HAR) throws -> HAR {
@@ -184,7 +184,7 @@ public struct Redaction: Sendable {
       ?? text
   }
 
-  /// Redacts related exchanges: what is hidden in one of them is hidden in all.
+  /// Redacts related exchanges: a value hidden in one of them is hidden in all.
   package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
     var report = RedactionReport()
     return redacted(entries, report: &report)

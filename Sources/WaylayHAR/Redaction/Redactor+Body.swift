@@ -90,7 +90,7 @@ extension Redactor {
   /// Notes a body, or a value in it, that is not read, and replaces it if the option says so: only shapes and known
   /// secrets are found in it.
   ///
-  /// - Parameter format: What is not read; `nil` for a format without secrets.
+  /// - Parameter format: The format; `nil` for a format without secrets.
   mutating func readUnread(_ draft: inout Draft, _ format: String?, isJSON: Bool = false) {
     if let format { unread.append(format + (redaction.unread == .keep ? ", kept" : ", removed")) }
     guard format != nil, redaction.unread != .keep else {

@@ -28,7 +28,7 @@ struct Redactor {
   private(set) var work = 0
   private var depth = 0
 
-  /// The rule that hides a known secret wherever it stands.
+  /// The rule that hides a known secret in any place.
   static let echo = "(echo)"
 
   /// The most bytes of a secret of which echoes are found: longer ones are not repeated as a whole.

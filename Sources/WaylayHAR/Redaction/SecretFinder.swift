@@ -7,7 +7,7 @@ struct SecretFinder {
   /// Shorter secrets would match unrelated text.
   static let shortest = 6
 
-  /// What the replacement of these secrets ends in, if the app has named them.
+  /// The end of the replacement of these secrets, if the app has named them.
   let mark: String?
   /// The number of secrets.
   private(set) var count = 0
@@ -153,7 +153,7 @@ struct SecretFinder {
   }
 }
 
-/// Values that exchanges have under secret names, to be removed from others.
+/// Values that exchanges have under secret names, to be removed from other exchanges.
 package struct KnownSecrets: Sendable {
   private let limit: Int
   /// At most two: the one with the older secrets is dropped when the other one is full.

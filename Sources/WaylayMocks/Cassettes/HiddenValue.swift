@@ -5,7 +5,7 @@ import WaylayHAR
 // are values that differ in each request, such as a nonce, and all in files of other programs. `REDACTED-USER-A` is a
 // value with a name (`Redaction.hide(value:as:)`), which is compared as any text.
 
-/// A hidden value of a recorded request, and what a live one has in its place.
+/// A hidden value of a recorded request, and the value of a live request in its place.
 struct HiddenValue {
   let place: String
   let number: Int?
@@ -61,7 +61,7 @@ struct Bindings: Sendable {
 }
 
 extension JSONValue {
-  /// The hidden values in a recorded value, in order, and what a live one has in their places.
+  /// The hidden values in a recorded value, in order, and the live values in their places.
   func hidden(_ mark: String, in other: JSONValue?, at place: String) -> [HiddenValue] {
     switch kind {
     case .string(let text):
@@ -123,7 +123,7 @@ extension String {
     return numbers.isEmpty ? nil : (texts + [text + rest], numbers)
   }
 
-  /// What stands between texts that occur in order, the first as prefix, the last as suffix.
+  /// The texts between given ones that occur in order, the first as prefix, the last as suffix.
   func captures(between texts: [String]) -> [String]? {
     guard texts.count > 1, let first = texts.first, let last = texts.last, hasPrefix(first),
       dropFirst(first.count).hasSuffix(last)

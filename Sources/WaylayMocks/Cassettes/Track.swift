@@ -167,8 +167,8 @@ struct Track: Sendable {
     list = entry.replaced.filter { place, _ in !options.ignored.contains { $0.covers(place) } }
   }
 
-  /// What files of earlier versions say of hidden values in compared parts: it differs for other values, and is never
-  /// compared with a live one.
+  /// The digests and numbers of hidden values in files of earlier versions: they differ for different values, and are
+  /// never compared with a live one.
   func told(_ aspects: Set<Cassette.Aspect>) -> [JSONValue] {
     let told = list.filter { place, value in !value.isNull && aspects.contains { $0.covers(place) } }
     return told.isEmpty ? [] : [JSONValue(told)]

@@ -90,7 +90,7 @@ struct TrackIndex: Sendable {
   }
 
   private let aspects: [Cassette.Aspect]
-  /// The number of aspects that decide; the others break ties.
+  /// The number of aspects that decide; further ones break ties.
   private let compared: Int
   private let mark: String
   /// The families by recorded request: for equal live requests, and by gaps for those with other values in them.

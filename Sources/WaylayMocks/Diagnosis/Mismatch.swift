@@ -14,13 +14,13 @@ struct Mismatch {
     self.distance = distance
   }
 
-  /// The difference of a decision, which nobody reads.
+  /// The difference of a decision, which is never shown.
   static var unshown: Mismatch { Mismatch("", expected: "", actual: "", distance: 0) }
 
   /// The differing part: "path", "header Accept".
   var aspect: String { makeAspect() }
 
-  /// Both values, redacted. Values that differ in what is not shown are not told apart by their texts.
+  /// Both values, redacted. Different values may have the same redacted text.
   var texts: (expected: String, actual: String) {
     let (expected, actual) = (makeExpected(), makeActual())
     return (expected, expected == actual ? "another value" : actual)

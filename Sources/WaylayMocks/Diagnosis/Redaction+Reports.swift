@@ -81,7 +81,7 @@ extension Redaction {
     return masked(node, by: mark, &left)
   }
 
-  /// - Parameter left: The number of characters left to show: what follows is not read.
+  /// - Parameter left: The number of characters left to show: the rest is not read.
   private static func masked(_ node: JSONValue, by mark: JSONValue?, _ left: inout Int) -> JSONValue? {
     left -= 1
     switch node.kind {

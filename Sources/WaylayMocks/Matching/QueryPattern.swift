@@ -40,7 +40,7 @@ struct QueryPattern: Sendable {
     }
   }
 
-  /// - Parameter kind: What the items are: "query", "form field".
+  /// - Parameter kind: The kind of the items: "query", "form field".
   func compare(_ items: QueryItems, _ kind: @autoclosure @escaping () -> String, _ result: inout Comparison) {
     var others = items.items.count
     for expectation in expectations where !result.isDone {

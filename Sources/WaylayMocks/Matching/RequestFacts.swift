@@ -38,7 +38,7 @@ final class RequestFacts {
     case graphQL
   }
 
-  /// What decisions have found, by comparison: the place of the first difference in a long body, `nil` for none; and how
+  /// The findings of decisions, by comparison: the place of the first difference in a long body, `nil` for none; and how
   /// parts are assigned.
   var firstDifferences: [ObjectIdentifier: [JSONPath.Step]?] = [:]
   var assignments: [ObjectIdentifier: Assignment] = [:]

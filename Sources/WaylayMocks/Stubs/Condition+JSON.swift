@@ -86,7 +86,7 @@ extension RequestMatcher.FieldValue {
 }
 
 extension QueryPattern {
-  /// The pattern as members of an object: the values by name, a list for a repeated name, and whether others may follow
+  /// The pattern as members of an object: the values by name, a list for a repeated name, and whether other items may follow
   /// if that is not the default.
   fileprivate func members(_ name: String, exactly isDefault: Bool) -> [String: JSONValue] {
     let values = expectations.map { expectation in

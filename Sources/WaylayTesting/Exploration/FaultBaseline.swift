@@ -1,6 +1,6 @@
 import WaylayMocks
 
-/// What the runs of a test without a fault have in common.
+/// The common exchanges of the runs of a test without a fault.
 struct FaultBaseline: Sendable {
   /// A part of a request: its method and GraphQL operations, a segment of its path, an item of its query.
   struct Part: Sendable, Hashable {
@@ -19,7 +19,7 @@ struct FaultBaseline: Sendable {
 
   var exchanges: [FaultRun.Exchange] { runs.first ?? [] }
 
-  /// An exchange of the first run, as it is found in others.
+  /// An exchange of the first run, as it is found in other runs.
   func exchange(_ index: Int) -> FaultRun.Exchange {
     var exchange = exchanges[index]
     exchange.key = patterns[index]

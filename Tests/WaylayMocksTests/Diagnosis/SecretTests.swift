@@ -144,8 +144,7 @@ struct SecretTests {
 
   @Test("No request shows its secret, in whatever shape", arguments: ["access_token", "userPassword", "api-key"])
   func shapes(name: String) async throws {
-    for planting in Plantings.each(name, { _ in Plantings.secret })
-    {
+    for planting in Plantings.each(name, { _ in Plantings.secret }) {
       let request = planting.entry.request
       let json = try? JSONValue(reading: request.body?.data ?? Data())
       let mock = MockInterceptor {

@@ -60,12 +60,7 @@ enum StubSource {
   ///   - response: The response as Swift source, line by line.
   static func text(for facts: RequestFacts, response: [String] = [".status(200)"]) -> String {
     var lines = SwiftSource.stub(facts.method, swift(pattern(facts.url)), response)
-    let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
-    var conditions = fields.filter { !noise.contains($0.name.canonicalName) }.map { field in
-      let (name, value) = (field.name.rawName, field.value)
-      return ".field(\(swift(name))" + (Redaction.field(name, value) == value ? ", \(swift(value)))" : ")")
-    }
-    if let body = body(facts) { conditions.append(".body(\(body))") }
+    let conditions = conditions(facts).map(swift)
     switch conditions.count {
     case 0: break
     case 1: lines.append("  .where(\(conditions[0]))")
@@ -82,19 +77,9 @@ enum StubSource {
     where field.name.isToken && !SwiftSource.wire.contains(field.name.lowercased()) && !Redaction.hides(field.name) {
       answer = answer.addingField(field.name, field.value)
     }
-    var conditions = facts.request.fields.filter { !noise.contains($0.name.canonicalName) }.map { field in
-      let (name, value) = (field.name.rawName, field.value)
-      return Redaction.field(name, value) == value ? RequestMatcher.field(name, value) : .field(name)
-    }
-    if let json = facts.json {
-      let shown = Redaction.masked(json, by: nil)
-      conditions.append(.body(shown == json ? .json(json) : shown.map { .jsonSubset($0) } ?? .present))
-    } else if !facts.body.isEmpty {
-      let text = facts.text.flatMap { Redaction.scrubbed($0) == $0 && !facts.statesForm ? $0 : nil }
-      conditions.append(.body(text.map { .text($0) } ?? .present))
-    }
     let pattern = RequestPattern(.named(facts.method), URLPattern(Self.pattern(facts.url)))
-    return Stub(pattern, responses: [answer], at: MockSourceLocation(place: "an archive")).where(conditions)
+    return Stub(pattern, responses: [answer], at: MockSourceLocation(place: "an archive")).where(
+      conditions(facts))
   }
 
   /// A URL pattern that matches this URL; values of secrets match anything.
@@ -122,41 +107,80 @@ enum StubSource {
     return "\(url.scheme)://\(host)\(port)/" + path.joined(separator: "/") + (query ?? "")
   }
 
-  private static func body(_ facts: RequestFacts) -> String? {
-    guard !facts.body.isEmpty else { return nil }
-    guard !facts.isLong else { return ".present" }
+  /// The conditions on fields and body.
+  private static func conditions(_ facts: RequestFacts) -> [RequestMatcher] {
+    let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
+    let conditions = fields.filter { !noise.contains($0.name.canonicalName) }.map { field -> RequestMatcher in
+      let (name, value) = (field.name.rawName, field.value)
+      return Redaction.field(name, value) == value ? .field(name, value) : .field(name)
+    }
+    return facts.body.isEmpty ? conditions : conditions + [.body(body(facts))]
+  }
+
+  private static func body(_ facts: RequestFacts) -> BodyMatcher {
+    guard !facts.isLong else { return .present }
     if let json = facts.json {
-      guard let shown = Redaction.masked(json, by: nil) else { return ".present" }
-      let source = swift(shown)
-      guard source.count <= 1000 else { return ".present" }
-      // A number too long for a Swift literal is written as JSON text.
-      if shown == json, json.hasLongNumber { return ".json(parsing: \(swift(json.description)))" }
-      guard !shown.hasLongNumber else { return ".present" }
-      return shown == json ? ".json(\(source))" : ".jsonSubset(\(source))"
+      guard let shown = Redaction.masked(json, by: nil) else { return .present }
+      return shown == json ? .json(json) : .jsonSubset(shown)
     }
     if facts.statesForm {
       let items = facts.form.items
       let open = items.filter { item in
         !Redaction.hides(item.name) && item.value.map { Redaction.scrubbed($0) == $0 } ?? false
       }
-      let source =
-        open.isEmpty ? ":" : open.map { "\(swift($0.name)): \(swift($0.value ?? ""))" }.joined(separator: ", ")
-      return ".form([\(source)]" + (open.count == items.count ? ")" : ", exactly: false)")
+      let pattern = QueryPattern(
+        open.map { ($0.name, .exactly($0.value ?? "")) }, isExact: open.count == items.count)
+      return BodyMatcher(.form(pattern))
     }
-    if let parts = facts.multipart {
-      return ".multipart(" + (parts.isEmpty ? "[:]" : "[\(parts.map(part).joined(separator: ", "))]") + ")"
-    }
-    guard let text = facts.text, text.utf8.count <= 1000, Redaction.scrubbed(text) == text else { return ".present" }
-    return ".text(\(swift(text)))"
+    if let parts = facts.multipart { return BodyMatcher(.multipart(PartsPattern(parts.map(part), isExact: true))) }
+    return facts.text.flatMap { Redaction.scrubbed($0) == $0 ? .text($0) : nil } ?? .present
   }
 
-  private static func part(_ part: MultipartForm.Part) -> String {
+  private static func part(_ part: MultipartForm.Part) -> PartPattern {
     let isShort = part.filename == nil && part.body.count <= 200 && !Redaction.hides(part.name)
     guard isShort, let text = String(data: part.body, encoding: .utf8), !text.isEmpty, Redaction.scrubbed(text) == text
-    else {
-      return "\(swift(part.name)): \(part.body.isEmpty ? ".empty" : ".present")"
+    else { return PartPattern(name: part.name, body: part.body.isEmpty ? .empty : .present) }
+    return PartPattern(name: part.name, body: .text(text))
+  }
+
+  private static func swift(_ condition: RequestMatcher) -> String {
+    switch condition.kind {
+    case .field(let name, .exactly(let value)): ".field(\(swift(name)), \(swift(value)))"
+    case .field(let name, _): ".field(\(swift(name)))"
+    case .body(let body): ".body(\(swift(body)))"
+    default: "/* \(condition) */"
     }
-    return "\(swift(part.name)): .text(\(swift(text)))"
+  }
+
+  /// The source of a condition on a body; of a long one, only that there is a body.
+  private static func swift(_ body: BodyMatcher) -> String {
+    let source: String
+    switch body.kind {
+    case .empty: source = ".empty"
+    case .text(let text): source = ".text(\(swift(text)))"
+    case .json(let comparison):
+      let json = comparison.expected
+      // A number too long for a Swift literal is written as JSON text.
+      if !json.hasLongNumber {
+        source = "\(comparison.ignoresExtras ? ".jsonSubset" : ".json")(\(swift(json)))"
+      } else {
+        source = comparison.ignoresExtras ? ".present" : ".json(parsing: \(swift(json.description)))"
+      }
+    case .form(let pattern):
+      let items = pattern.expectations.flatMap { item in item.values.map { (item.name, $0) } }.map { name, value in
+        if case .exactly(let text) = value { "\(swift(name)): \(swift(text ?? ""))" } else { swift(name) }
+      }
+      source = ".form([\(list(items))]" + (pattern.isExact ? ")" : ", exactly: false)")
+    case .multipart(let pattern):
+      source = ".multipart([\(list(pattern.parts.map { "\(swift($0.name)): \(swift($0.body))" }))])"
+    default: source = ".present"
+    }
+    return source.count <= 1_000 ? source : ".present"
+  }
+
+  /// The elements of a dictionary literal.
+  private static func list(_ elements: [String]) -> String {
+    elements.isEmpty ? ":" : elements.joined(separator: ", ")
   }
 
   private static func swift(_ node: JSONValue) -> String {
@@ -164,9 +188,7 @@ enum StubSource {
     case .null: "nil"
     case .string(let text): swift(text)
     case .array(let values): "[" + values.map(swift).joined(separator: ", ") + "]"
-    case .object(let members):
-      members.isEmpty
-        ? "[:]" : "[" + members.map { "\(swift($0.name)): \(swift($0.value))" }.joined(separator: ", ") + "]"
+    case .object(let members): "[\(list(members.map { "\(swift($0.name)): \(swift($0.value))" }))]"
     case .bool, .number: node.description
     }
   }

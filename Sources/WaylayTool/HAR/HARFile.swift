@@ -10,35 +10,52 @@
   /// without a name, which only this process can read.
   struct HARFile: Sendable {
     let url: URL
-    private let handle: FileHandle
+    private let file: OpenFile
+
+    /// An open file, closed with its last user.
+    private final class OpenFile: Sendable {
+      let descriptor: Int32
+
+      init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+      deinit { close(descriptor) }
+
+      var handle: FileHandle { FileHandle(fileDescriptor: descriptor, closeOnDealloc: false) }
+    }
 
     init(_ path: String) throws {
       url = URL(fileURLWithPath: path)
-      let opened: FileHandle
-      do { opened = try FileHandle(forReadingFrom: url) } catch { throw Self.unreadable(url, error) }
+      let opened = try Self.opened(url.path, O_RDONLY, url)
       var status = stat()
-      guard fstat(opened.fileDescriptor, &status) == 0 else { throw Self.unreadable(url, nil) }
+      guard fstat(opened.descriptor, &status) == 0 else { throw Self.unreadable(url) }
       switch mode_t(status.st_mode) & S_IFMT {
-      case S_IFREG: handle = opened
-      case S_IFIFO, S_IFSOCK: handle = try Self.copy(of: opened, url)
+      case S_IFREG: file = opened
+      case S_IFIFO, S_IFSOCK: file = try Self.copy(of: opened, url)
       default:
         throw ToolFailure(
           .files, "har.unreadable", "\(url.lastPathComponent) is neither a file nor a pipe: name one with an archive.")
       }
     }
 
-    private static func unreadable(_ url: URL, _ error: (any Error)?) -> HARError {
-      HARError(.unreadable, "\(url.lastPathComponent) cannot be opened.", file: url, underlying: error)
+    private static func opened(_ path: String, _ flags: Int32, _ url: URL) throws -> OpenFile {
+      let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw unreadable(url) }
+      return OpenFile(descriptor)
     }
 
-    private static func copy(of pipe: FileHandle, _ url: URL) throws -> FileHandle {
-      var path = Array((FileManager.default.temporaryDirectory.path + "/waylay-XXXXXX").utf8CString)
-      let descriptor = mkstemp(&path)
-      guard descriptor >= 0 else { throw unreadable(url, POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)) }
-      let copy = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    /// The error of the last call.
+    private static func unreadable(_ url: URL) -> HARError {
+      let error = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+      return HARError(.unreadable, "\(url.lastPathComponent) cannot be opened.", file: url, underlying: error)
+    }
+
+    private static func copy(of pipe: OpenFile, _ url: URL) throws -> OpenFile {
+      let path = FileManager.default.temporaryDirectory.path + "/waylay-\(UUID().uuidString)"
+      let copy = try opened(path, O_RDWR | O_CREAT | O_EXCL, url)
       unlink(path)
       do {
-        while let bytes = try pipe.read(upToCount: 64 << 10), !bytes.isEmpty { try copy.write(contentsOf: bytes) }
+        let (from, to) = (pipe.handle, copy.handle)
+        while let bytes = try from.read(upToCount: 64 << 10), !bytes.isEmpty { try to.write(contentsOf: bytes) }
       } catch { throw HARError(.unreadable, "It cannot be copied, to be read twice.", file: url, underlying: error) }
       return copy
     }
@@ -46,7 +63,7 @@
     /// The secrets of all entries, from a separate pass over the file.
     func secrets(_ redaction: Redaction) throws -> KnownSecrets {
       var known = KnownSecrets()
-      var reader = try HARReader(url, in: handle)
+      var reader = try HARReader(url, in: file.handle)
       while let entry = try reader.next() { known.add(redaction.secrets(of: entry)) }
       return known
     }
@@ -54,7 +71,7 @@
     /// Visits each entry with its number, from 1; returns the number of entries.
     @discardableResult
     func forEach(_ visit: (Int, HAR.Entry) throws -> Void) throws -> Int {
-      var reader = try HARReader(url, in: handle)
+      var reader = try HARReader(url, in: file.handle)
       var count = 0
       while let entry = try reader.next() {
         count += 1
@@ -100,11 +117,11 @@
           throw ToolFailure(.failed, "har.unread", "Bodies are not read, and nothing was written: \(list)")
         }
       }
-      let file = try target.writer(mode: 0o600)
+      let copy = try target.writer(mode: 0o600)
       let archive =
         onlyKnown
-        ? HAR() : redaction.outline(of: try HAR(withoutEntriesOf: HARReader(url, in: handle)), knowing: known)
-      var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: file)
+        ? HAR() : redaction.outline(of: try HAR(withoutEntriesOf: HARReader(url, in: file.handle)), knowing: known)
+      var writer = HARWriter(URL(fileURLWithPath: target.path), archive: archive, to: copy)
       var report = RedactionReport()
       do {
         let count = try forEach { _, entry in

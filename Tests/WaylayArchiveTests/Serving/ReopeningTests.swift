@@ -115,6 +115,28 @@ struct ReopeningTests {
     #expect(!FileManager.default.fileExists(atPath: directory.url.path))
   }
 
+  @Test("opens while another archive waits for its own directory")
+  func independent() async throws {
+    let (held, gate) = (TemporaryDirectory(), DispatchSemaphore(value: 0))
+    var options = DiskStore.Options(memory: 0, logger: .silent)
+    options.system = FailingSystem(
+      opened: { _ in
+        gate.wait()
+        gate.signal()
+      }
+    ) { _ in nil }
+    let waiting = ArchiveCache(.disk(at: held.url, options: options))
+    let opening = Task { try await waiting.waitUntilOpen() }
+    let other = archive()
+    try await other.waitUntilOpen()
+    #expect(other.isOpen && !waiting.isOpen)
+    gate.signal()
+    try await opening.value
+    #expect(waiting.isOpen)
+    await other.close()
+    await waiting.close()
+  }
+
   @Test("shares the store of another archive of the process in the same directory, which the last one closes")
   func shared() async throws {
     let first = archive()

@@ -22,9 +22,8 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
     counts.merge(new, uniquingKeysWith: +)
     if !new.isEmpty { exchanges += 1 }
     let unread = named.unread
-    let list = (entry.extensions[HAR.Entry.redacted]?.object ?? [:]).merging(
-      named.places.union(others.places).map { ($0, JSONValue(.null)) }
-    ) { $1 }
+    let places = named.places.merging(others.places) { one, _ in one }
+    let list = (entry.extensions[HAR.Entry.redacted]?.object ?? [:]).merging(places) { $1 }
     entry.extensions[HAR.Entry.redacted] = list.isEmpty ? Optional.none : JSONValue(list)
     let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
     if entry.request.body?.data != original.request.body?.data {
@@ -88,7 +87,8 @@ package struct HiddenNumbers: Sendable {
 }
 
 extension HAR.Entry {
-  /// The custom field that lists the replaced values by place, each with `null`.
+  /// The custom field that lists the replaced values by place: with `null`, or in a cassette, for a number, the mark that
+  /// a text would have.
   package static let redacted = "_redacted"
 
   /// The list of replaced values of the request, by place.

@@ -14,9 +14,9 @@ struct Redactor {
   let zero = [UInt8(ascii: "0")]
   /// Secrets, by their names and shapes.
   private(set) var found: Set<[UInt8]> = []
-  /// The number of replaced values by rule, and the places of all.
+  /// The number of replaced values by rule, and the places of all: with the mark of a number, if it has one, or `null`.
   private(set) var counts: [String: Int] = [:]
-  private(set) var places: Set<String> = []
+  private(set) var places: [String: JSONValue] = [:]
   /// The numbers of replaced values, in a cassette.
   var numbers: HiddenNumbers?
   /// The current place in the entry: the part of the message, and names in it.
@@ -84,10 +84,10 @@ struct Redactor {
   }
 
   /// Notes a replacement at the current place.
-  mutating func take(_ rule: String) {
+  mutating func take(_ rule: String, _ mark: JSONValue = JSONValue(.null)) {
     counts[rule, default: 0] += 1
     // Deeper places are listed by their beginning.
-    places.insert(place.prefix(32).joined(separator: "."))
+    places[place.prefix(32).joined(separator: ".")] = mark
   }
 
   /// Replaces a secret.
@@ -111,7 +111,7 @@ struct Redactor {
     let number = Array(draft.source[range])
     guard number != zero else { return draft.keep(range) }
     note(number)
-    take(rule)
+    take(rule, numbers == nil ? JSONValue(.null) : JSONValue(String(decoding: mark(of: number), as: UTF8.self)))
     draft.replace(range, by: zero)
   }
 

@@ -36,9 +36,14 @@ struct Bindings: Sendable {
 
   /// Whether no value is known as that of another number, and no number as that of another value.
   func allow(_ recorded: [JSONValue], _ found: [HiddenValue]) -> Bool {
-    zip(recorded, found).allSatisfy { recorded, found in
+    // Also within the request.
+    var (new, known) = ([Int: String](), [String: Int]())
+    return zip(recorded, found).allSatisfy { recorded, found in
       guard let recorded = recorded.int, let value = found.value else { return true }
-      return number(of: value).map { $0 == recorded } ?? (values[recorded] == nil)
+      if let number = number(of: value) ?? known[value] { return number == recorded }
+      guard values[recorded] ?? new[recorded] == nil else { return false }
+      (new[recorded], known[value]) = (value, recorded)
+      return true
     }
   }
 
@@ -139,10 +144,17 @@ extension String {
 }
 
 extension Data {
-  /// The numbers of hidden values, with the ranges of `-` and digits.
+  /// The numbers of hidden values, with the ranges of `-` and digits, in order.
   func hiddenNumbers(_ mark: String) -> [(range: Range<Int>, number: Int)] {
+    // URLs, forms, JSON and markup may escape characters of the mark.
+    let spellings = Set(
+      [[], .form, .backslash, .entity].map { (escapes: Escapes) in escapes.added(to: Array(mark.utf8)) })
+    return spellings.flatMap { hiddenNumbers(spelled: $0) }.sorted { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  private func hiddenNumbers(spelled mark: [UInt8]) -> [(range: Range<Int>, number: Int)] {
     var (found, start) = ([(range: Range<Int>, number: Int)](), startIndex)
-    let prefix = Data("\(mark)-".utf8)
+    let prefix = Data(mark + [UInt8(ascii: "-")])
     while !mark.isEmpty, let next = self[start...].firstRange(of: prefix) {
       let digits = self[next.upperBound...].prefix { 0x30...0x39 ~= $0 }
       start = digits.endIndex
@@ -162,7 +174,9 @@ extension HAR.Request {
   /// The request with hidden values as those of a live request are written, without numbers.
   func withoutHiddenNumbers(_ mark: String) -> HAR.Request {
     func plain(_ text: String) -> String {
-      text.contains(mark) ? String(decoding: Data(text.utf8).withoutHiddenNumbers(mark), as: UTF8.self) : text
+      let bytes = Data(text.utf8)
+      return bytes.hiddenNumbers(mark).isEmpty
+        ? text : String(decoding: bytes.withoutHiddenNumbers(mark), as: UTF8.self)
     }
     var request = self
     request.url = plain(url)

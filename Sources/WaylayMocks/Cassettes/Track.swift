@@ -46,8 +46,13 @@ final class ComparedRequest: Sendable {
   }
 
   /// The request as it was made or recorded.
-  var raw: ComparedRequest {
-    redacted == nil ? self : ComparedRequest(entry, url.url, options, isRedacted: false)
+  var raw: ComparedRequest { redacted == nil ? self : raw(body: entry.request.body?.data) }
+
+  /// The request as it was made or recorded, but with another body.
+  func raw(body: Data?) -> ComparedRequest {
+    var entry = entry
+    if let body { entry.request.body?.data = body }
+    return ComparedRequest(entry, url.url, options, isRedacted: false)
   }
 
   /// Runs `make`, which shows parts of the request, with the secrets of the request known.
@@ -142,8 +147,27 @@ struct Track: Sendable {
   /// The position of the entry in the file, from 1.
   let number: Int
   let question: ComparedRequest
-  /// The request with the numbers of hidden values.
-  var recorded: ComparedRequest { question.raw }
+  /// The request with the marks of hidden values, also of JSON's numbers.
+  var recorded: ComparedRequest {
+    guard list.values.contains(where: { $0.string?.hasPrefix(mark) == true }),
+      let json = try? JSONValue(reading: entry.request.body?.data ?? Data())
+    else { return question.raw }
+    return question.raw(body: Data(marked(json, at: "request.body").description.utf8))
+  }
+
+  private func marked(_ json: JSONValue, at place: String) -> JSONValue {
+    switch json.kind {
+    case .number("0"): list[place].flatMap { $0.isNull ? nil : $0 } ?? json
+    case .array(let elements):
+      JSONValue(elements.enumerated().map { marked($1, at: "\(place).\($0)") })
+    case .object(let members):
+      JSONValue(
+        .object(
+          members.map { JSONValue.Member(name: $0.name, value: marked($0.value, at: "\(place).\($0.name)")) }))
+    default: json
+    }
+  }
+
   /// The redaction placeholder; in a recorded value it matches any text. Redaction may have found a secret through the
   /// response, which is not available when a live request is compared.
   let mark: String

@@ -9,7 +9,7 @@
 ///
 /// Four rules decide:
 ///
-/// 1. **Names**, by the rows of one table: <doc:CredentialNames>. A row says whether its plural counts, whether numbers
+/// 1. **Names**, by the rows of one table: *Names of credentials* in `WaylayCore`. A row says whether its plural counts, whether numbers
 ///    are hidden, and values with white space; fields and cookies are hidden whole. Of an object or array under such a
 ///    name, strings are hidden that have a row of their own, or that pass the test of rule 3.
 /// 2. **Shapes**: tokens (RFC 7519), private keys (RFC 7468), credentials after `Bearer`, user and password after

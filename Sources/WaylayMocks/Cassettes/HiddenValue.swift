@@ -55,7 +55,11 @@ struct Bindings: Sendable {
     for (recorded, found) in zip(recorded, found) {
       guard let recorded = recorded.int, let value = found.value else { continue }
       let known = number(of: value)
-      guard known != recorded else { continue }
+      if known == recorded {
+        // A number that a response gave stands for itself, and for no other value.
+        values[recorded] = values[recorded] ?? value
+        continue
+      }
       if known != nil || values[recorded] != nil { changed.insert(found.place) }
       guard known == nil else { continue }
       if let old = values.updateValue(value, forKey: recorded) { numbers[old] = nil }
@@ -75,7 +79,7 @@ extension JSONValue {
       return numbers.enumerated().map { HiddenValue(place: place, number: $1, value: values?[$0]) }
     case .array(let elements):
       // Items and parts begin with their names.
-      let name = place.hasPrefix("body") ? nil : elements.first?.string
+      let name = ["body", "URL", "path", "host"].contains(where: place.hasPrefix) ? nil : elements.first?.string
       return elements.enumerated().flatMap { index, element in
         element.hidden(
           mark, in: other?.array?.dropFirst(index).first,
@@ -159,7 +163,7 @@ extension Data {
       let digits = self[next.upperBound...].prefix { 0x30...0x39 ~= $0 }
       start = digits.endIndex
       let isWhole = !self[digits.endIndex...].prefix(1).contains { 0x41...0x5A ~= $0 & 0xDF }
-      guard isWhole, let number = Int(String(decoding: digits, as: UTF8.self)) else { continue }
+      guard isWhole, digits.count < 10, let number = Int(String(decoding: digits, as: UTF8.self)) else { continue }
       found.append((next.upperBound - 1..<digits.endIndex, number))
     }
     return found

@@ -23,7 +23,8 @@ struct TrackIndex: Sendable {
     private var byNumbers: [[JSONValue]: Int] = [:]
     /// The position before which all queues are used up.
     private var start = 0
-    var isTold = false
+    /// The places of which a choice was reported.
+    private var told: Set<String> = []
 
     init(_ template: [JSONValue], _ places: [String]) { (self.template, self.places) = (template, places) }
 
@@ -60,7 +61,9 @@ struct TrackIndex: Sendable {
     mutating func choice(
       besides queue: Int, in tracks: [Track], _ values: [HiddenValue], _ known: Bindings?, where fits: (Track) -> Bool
     ) -> Set<String> {
-      guard queues.count > 1, !isTold, known?.numbers(of: values) != queues[queue].numbers else { return [] }
+      guard queues.count > 1, told != Set(places), known?.numbers(of: values) != queues[queue].numbers else {
+        return []
+      }
       var found: Set<String> = []
       for other in queues.indices[start...] where other != queue {
         guard known?.allow(queues[other].numbers, values) != false,
@@ -68,7 +71,8 @@ struct TrackIndex: Sendable {
         else { continue }
         found.formUnion(differences(queue, other))
       }
-      isTold = !found.isEmpty
+      found.subtract(told)
+      told.formUnion(found)
       return found
     }
 
@@ -164,15 +168,18 @@ struct TrackIndex: Sendable {
   }
 
   /// The last entry for a request, used or not.
-  func last(for asked: ComparedRequest, in tracks: [Track], _ known: Bindings, where fits: (Track) -> Bool) -> Int? {
-    let found = (families(in: [JSONValue(.null): same], for: asked) + families(in: fitting, for: asked)).flatMap {
-      family in
-      let values = values(of: asked, in: families[family])
-      return families[family].queues.compactMap { queue in
-        queue.tracks.last { fits(tracks[$0]) }.map { (known.allow(queue.numbers, values), $0) }
+  func last(for asked: ComparedRequest, in tracks: [Track], _ known: Bindings, where fits: (Track) -> Bool) -> Found? {
+    let families = families(in: [JSONValue(.null): same], for: asked) + families(in: fitting, for: asked)
+    let found = families.flatMap { family in
+      let values = values(of: asked, in: self.families[family])
+      return self.families[family].queues.compactMap { queue in
+        queue.tracks.last { fits(tracks[$0]) }.map {
+          Found(track: $0, numbers: queue.numbers, values: values, choice: [])
+        }
       }
     }
-    return (found.filter(\.0).map(\.1).max() ?? found.map(\.1).max())
+    let allowed = found.filter { known.allow($0.numbers, $0.values) }
+    return (allowed.isEmpty ? found : allowed).max { $0.track < $1.track }
   }
 
   private func values(of asked: ComparedRequest, in family: Family) -> [HiddenValue] {
@@ -214,8 +221,10 @@ extension Cassette.State {
     guard options.allowsRepeats, let last = indexes[1].last(for: asked, in: tracks, bindings, where: fits) else {
       return nil
     }
-    tracks[last].uses += 1
-    return Taken(track: tracks[last])
+    tracks[last.track].uses += 1
+    let changed = bindings.bind(last.numbers, last.values).subtracting(reported)
+    reported.formUnion(changed)
+    return Taken(track: tracks[last.track], changed: changed)
   }
 
   /// An entry that is played.

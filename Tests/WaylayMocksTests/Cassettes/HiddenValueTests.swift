@@ -292,6 +292,50 @@ struct HiddenValueTests {
     }
   }
 
+  @Test("of another user get no repeated entry, and none that a played login names, without a warning")
+  func foreign() async throws {
+    func entry(_ number: Int, _ text: String) -> HAR.Entry {
+      HAR.Entry.made("GET", "https://a.test/me?access_token=REDACTED-\(number)", text)
+    }
+    try folder.write([entry(1, "ada")])
+    let repeating = folder.cassette { $0.allowsRepeats = true }
+    for token in ["an0ther-1", "an0ther-2"] {
+      _ = try await repeating.text(.get, "https://a.test/me?access_token=\(token)")
+    }
+    #expect(repeating.issues.map(\.kind) == [.redacted], "\(repeating.issues)")
+    try folder.write([entry(1, "ada"), entry(1, "ada"), entry(2, "bob")])
+    let playing = folder.cassette { $0.unused = .ignore }
+    for (token, text) in [("REDACTED-1", "ada"), ("an0ther-2", "bob")] {
+      #expect(try await playing.text(.get, "https://a.test/me?access_token=\(token)") == text)
+    }
+    #expect(playing.issues.isEmpty, "\(playing.issues)")
+  }
+
+  @Test("with impossible numbers are texts")
+  func overflow() async throws {
+    try folder.write([.made("GET", "https://a.test/x", "see REDACTED-9223372036854775807")])
+    let recording = folder.cassette(.newEpisodes)
+    _ = try await recording.text(.get, "https://a.test/y?access_token=pl4nted-1", network: echo)
+    try recording.eject()
+    #expect(try folder.archive().entries.last?.request.url.hasSuffix("REDACTED-1") == true)
+  }
+
+  @Test("are told of at each place at which a request leaves a choice")
+  func places() async throws {
+    try folder.write(
+      [HAR.Entry.made("GET", "https://a.test/warm?session=REDACTED-3", "w")]
+        + [(1, 3), (2, 3), (2, 4), (2, 5)].map { token, session in
+          HAR.Entry.made("GET", "https://a.test/me?access_token=REDACTED-\(token)&session=REDACTED-\(session)", "")
+        })
+    let playing = folder.cassette { $0.unused = .ignore }
+    for path in [
+      "warm?session=s-aaaa-1", "me?access_token=t-1&session=s-aaaa-1", "me?access_token=t-2&session=s-bbbb-2",
+    ] {
+      _ = try await playing.text(.get, "https://a.test/\(path)")
+    }
+    #expect(playing.issues.count == 2 && playing.issues[1].message.contains("query session"), "\(playing.issues)")
+  }
+
   @Test("in aspects that are not compared are no choice")
   func ignored() async throws {
     let recording = folder.cassette(.all)

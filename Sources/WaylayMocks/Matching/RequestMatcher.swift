@@ -132,10 +132,10 @@ extension RequestMatcher {
       guard !result.explains else { return }
       result.check(predicate(MockRequest(facts.request, body: facts.body, parameters: parameters)), .unshown)
     case .and(let matchers):
-      for matcher in matchers where !result.isDone { matcher.compare(facts, parameters, &result) }
+      for matcher in Self.closuresLast(matchers) where !result.isDone { matcher.compare(facts, parameters, &result) }
     case .or(let matchers):
       var nearest: Comparison?
-      for matcher in matchers {
+      for matcher in Self.closuresLast(matchers) {
         let one = matcher.comparison(with: facts, parameters, explains: result.explains)
         guard one.differs else { return }
         if one.found.distance < nearest?.found.distance ?? .infinity { nearest = one }
@@ -152,6 +152,13 @@ extension RequestMatcher {
       result.check(
         one.differs, Mismatch("condition", expected: "not \(matcher)", actual: "\(matcher)", distance: 0.5))
     }
+  }
+
+  private static func closuresLast(_ matchers: [RequestMatcher]) -> [RequestMatcher] {
+    guard let first = matchers.firstIndex(where: \.runsForeignCode),
+      matchers[first...].contains(where: { !$0.runsForeignCode })
+    else { return matchers }
+    return matchers.filter { !$0.runsForeignCode } + matchers.filter(\.runsForeignCode)
   }
 
   private func comparison(

@@ -213,6 +213,21 @@ struct MissTests {
     #expect(!isForOthers)
   }
 
+  @Test("A closure runs after the other conditions within and, and or")
+  func closuresLast() async throws {
+    let asked = Log<Int>()
+    let counted = RequestMatcher.predicate("counted") { _ in
+      asked.add(1)
+      return false
+    }
+    let mock = MockInterceptor {
+      Stub(.get, "/x").where(counted && .field("X-A")).optional
+      Stub(.get, "/x", .status(204)).where(counted || .method(.get))
+    }
+    #expect(try await mock.ask(.get("https://a.b/x")).status == .noContent)
+    #expect(asked.all.isEmpty)
+  }
+
   @Test("What came nearest is not looked for when a request passes through or is answered")
   func onlyOnMiss() async throws {
     let asked = Log<Int>()

@@ -218,6 +218,10 @@ struct RedactionRuleTests {
     #expect(entry.response.body.text == #"{"a":"REDACTED-USER-A","token":"REDACTED-USER-A"}"#)
     #expect(entry.response.body.comment == "changed")
     #expect(redaction.redacted(entry) == entry)
+    redaction.hide(value: "4f2a-ada-lovelace", as: "USER B")
+    #expect(
+      redaction.redacted(Plantings.entry(url: "https://a.test/of/4f2a-ada-lovelace/4f2a-ada")).request.url
+        == "https://a.test/of/REDACTED-USER-B/REDACTED-USER-A")
   }
 
   @Test("A report names the rules that hid something")

@@ -88,7 +88,9 @@ public struct Redaction: Sendable {
     var name = String(name.prefix(64).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
     if name.first?.isLetter != true { name = "V" + name }
     marks[Array(value.utf8)] = name
-    if let finder = SecretFinder([Array(value.utf8)], mark: name) { finders.append(finder) }
+    guard let finder = SecretFinder([Array(value.utf8)], mark: name) else { return }
+    // A value may begin with another one.
+    finders = (finders + [finder]).sorted { $0.longest > $1.longest }
   }
 
   /// Changes each entry before its secrets are hidden.

@@ -67,6 +67,9 @@ struct SecretFinder {
     return filter[one >> 6] >> (one & 63) & filter[other >> 6] >> (other & 63) & 1 == 1
   }
 
+  /// The length of the longest secret.
+  var longest: Int { lengths.count - 1 }
+
   /// Whether a whole value is a secret.
   func isSecret(_ bytes: [UInt8]) -> Bool { digests.contains(~bytes.reduce(Self.start, Self.digest)) }
 

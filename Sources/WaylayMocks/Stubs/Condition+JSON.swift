@@ -50,7 +50,9 @@ extension RequestMatcher {
     var found: [RequestMatcher] = []
     let isExact = try members.take("exactly") { $0.bool } ?? false
     if let items = try members.take("query", QueryPattern.items) {
-      let patterns = isExact ? [items] : items.map { [$0] }
+      // Values of one name have an order, so that they stay together.
+      let names = items.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+      let patterns = isExact ? [items] : names.map { name in items.filter { $0.name == name } }
       found += patterns.map { RequestMatcher(kind: .query(QueryPattern($0, isExact: isExact))) }
     }
     for field in try members.take("fields", { $0.members }) ?? [] {

@@ -51,7 +51,7 @@ public struct RequestLogger: OrderedInterceptor {
   ) {
     (self.detail, self.logger, self.level, self.bodyLimit) = (detail, logger, level, max(0, bodyLimit))
     var redaction = redaction
-    // A log does not fail: what is not read does not come into it.
+    // Writing a log cannot fail: unread bodies are left out.
     redaction.unread = .remove
     self.redaction = redaction
   }

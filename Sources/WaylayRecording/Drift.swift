@@ -200,7 +200,7 @@ private struct ComparedResponse: Sendable {
             shape.changes(to: now, at: "event \(name) $", maps: maps, say)
           } else {
             // An event may be missing by chance, but not the mark.
-            let isCertain = !others.isEmpty || name == Self.endMark
+            let isCertain = !others.isEmpty || name == ServerSentEvent.endMark
             say(isCertain ? .error : .warning, "event \(name)", "is gone" + (others.isEmpty ? "" : "; new: \(others)"))
           }
         }
@@ -302,25 +302,13 @@ private struct ComparedResponse: Sendable {
       return names
     }
 
-    /// The data that ends streams of language models.
-    private static let endMark = "[DONE]"
-
     private static func events(_ text: String) -> [String: Shape] {
       var events: [String: Shape] = [:]
-      var (name, data) = ("message", "")
-      for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-        guard !line.isEmpty else {
-          if data == endMark + "\n" { name = endMark }
-          if !data.isEmpty {
-            let shape = Shape((try? JSONValue(reading: Data(data.utf8))) ?? JSONValue(data))
-            events[name, default: shape].merge(shape)
-          }
-          (name, data) = ("message", "")
-          continue
-        }
-        let value = line.drop { $0 != ":" }.dropFirst()
-        let text = value.first == " " ? value.dropFirst() : value
-        if line.hasPrefix("event:") { name = String(text) } else if line.hasPrefix("data:") { data += text + "\n" }
+      for event in ServerSentEvent.all(in: text) {
+        let shape = Shape((try? JSONValue(reading: event.data.utf8)) ?? JSONValue(event.data))
+        let isEnd = event.data == ServerSentEvent.endMark
+        events[isEnd ? ServerSentEvent.endMark : event.name.isEmpty ? "message" : event.name, default: shape].merge(
+          shape)
       }
       return events
     }

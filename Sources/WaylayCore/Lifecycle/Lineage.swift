@@ -144,7 +144,7 @@ extension Lineage {
   private func isSent(by member: ChainIndex.Member) -> Bool {
     switch sender {
     case .app: return false
-    // The participant's load may have ended, although the request goes on to another hop.
+    // The participant's load may have ended before another hop of the request.
     case .participant(let sender) where sender.isSame(as: member): return true
     default: return outer?.isSent(by: member) ?? false
     }

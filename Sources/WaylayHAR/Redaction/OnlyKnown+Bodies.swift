@@ -70,17 +70,10 @@ extension OnlyKnown {
 
   /// Server-sent events with the shape of their data, each once.
   private static func events(_ text: String) -> String {
-    var (events, name, data) = ([String](), "", "")
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      let value = line.drop { $0 != ":" }.dropFirst().drop { $0 == " " }
-      if line.hasPrefix("event:") { name = String(value) }
-      if line.hasPrefix("data:") { data += (data.isEmpty ? "" : "\n") + value }
-      guard line.isEmpty, !data.isEmpty else { continue }
-      // The end of the streams of language models.
-      let shown =
-        data == "[DONE]" ? data : (try? JSONValue(reading: data.utf8)).map { shape($0).description } ?? "string"
-      events.append((name.isEmpty ? "" : "event: \(self.name(name))\n") + "data: \(shown)\n\n")
-      (name, data) = ("", "")
+    let events = ServerSentEvent.all(in: text).filter { !$0.data.isEmpty }.map { event in
+      let shown = (try? JSONValue(reading: event.data.utf8)).map { Self.shape($0).description } ?? "string"
+      let data = event.data == ServerSentEvent.endMark ? event.data : shown
+      return (event.name.isEmpty ? "" : "event: \(name(event.name))\n") + "data: \(data)\n\n"
     }
     return distinct(events).joined()
   }

@@ -69,10 +69,9 @@ extension Cassette {
     archive.entries = options.redaction.redacted(kept + written, report: &report)
     let tracks = archive.entries.enumerated().compactMap { Track($1, number: $0 + 1, options, isRedacted: true) }
     let given = archive.entries.flatMap { $0.response.hiddenNumbers(mark) }
-    let choices = TrackIndex.all(tracks, matching: options.matching)[0].choices(given: Set(given))
+    let choices = TrackIndex(tracks, matching: options.matching).choices(given: Set(given))
     for (track, places) in choices.sorted(by: { $0.key < $1.key }) {
-      let issue = choice(tracks[track], places, isWarning: true)
-      state.withLock { $0.issues.append(issue) }
+      noteChoice(tracks[track], places, isWarning: true)
     }
     do { try CassetteFile.replace(file, by: archive.data(), version, calls) } catch {
       throw error.located(at: location)

@@ -34,9 +34,7 @@ extension Cassette {
   /// Claims an unused entry for a request, atomically: two concurrent requests never get the same entry.
   func take(_ asked: ComparedRequest) -> Track? {
     guard let taken = state.withLock({ $0.take(asked, options) }) else { return nil }
-    if !taken.choice.isEmpty {
-      state.withLock { $0.issues.append(choice(taken.track, taken.choice, isWarning: false)) }
-    }
+    if !taken.choice.isEmpty { noteChoice(taken.track, taken.choice) }
     if !taken.changed.isEmpty {
       note(
         .redacted,
@@ -47,16 +45,16 @@ extension Cassette {
     return taken.track
   }
 
-  /// The issue of entries that differ only in hidden values.
-  func choice(_ track: Track, _ places: Set<String>, isWarning: Bool) -> MockIssue {
-    MockIssue(
-      kind: .redacted,
-      message: """
-        \(file.lastPathComponent) has several entries for \(track.question.method) \(Redaction.shown(track.question.url.url)) \
-        that differ only in hidden values (\(places.sorted().joined(separator: ", "))): a request does not tell which is \
-        meant, and gets the first. Name the values, and record again (WAYLAY_RECORD=all swift test):
-          options.redaction.hide(value: "…", as: "USER-A")
-        """, location: location, isWarning: isWarning)
+  /// Notes that entries differ only in hidden values.
+  func noteChoice(_ track: Track, _ places: Set<String>, isWarning: Bool = false) {
+    note(
+      .redacted,
+      """
+      \(file.lastPathComponent) has several entries for \(track.question.method) \(Redaction.shown(track.question.url.url)) \
+      that differ only in hidden values (\(places.sorted().joined(separator: ", "))): a request does not tell which is \
+      meant, and gets the first. Name the values, and record again (WAYLAY_RECORD=all swift test):
+        options.redaction.hide(value: "…", as: "USER-A")
+      """, isWarning: isWarning)
   }
 
   private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {

@@ -56,7 +56,7 @@ struct Bindings: Sendable {
       guard let recorded = recorded.int, let value = found.value else { continue }
       let known = number(of: value)
       if known == recorded {
-        // A number that a response gave stands for itself, and for no other value.
+        // A number from a response is bound to its own text: no other value has it.
         values[recorded] = values[recorded] ?? value
         continue
       }

@@ -10,15 +10,15 @@ final class ComparedRequest: Sendable {
   let headers: [HAR.Field]
   let body: Data
   /// The redacted request, passed to a custom matcher.
-  var request: HAR.Request { redacted ?? redaction.redacted(entry).request }
+  var request: HAR.Request { redacted ?? options.redaction.redacted(entry).request }
   private let entry: HAR.Entry
-  private let redaction: Redaction
   private let options: Cassette.Options
   /// The request as it is compared with a redacted file.
   private let redacted: HAR.Request?
   private let mediaType: String
   private let ignored: Set<Cassette.Aspect>
   private let parsed = Locked<Content?>(nil)
+  private let unredacted = Locked<ComparedRequest?>(nil)
 
   /// Parses a live request.
   convenience init(_ request: InterceptedRequest, body: Data, _ options: Cassette.Options, isRedacted: Bool) {
@@ -34,7 +34,7 @@ final class ComparedRequest: Sendable {
     redacted =
       isRedacted
       ? options.redaction.redacted(entry).request.withoutHiddenNumbers(options.redaction.replacement) : nil
-    (self.entry, redaction, self.options) = (entry, options.redaction, options)
+    (self.entry, self.options) = (entry, options)
     let compared = redacted ?? entry.request
     let ignored = options.ignored
     (self.ignored, self.url) = (ignored, ParsedURL(URL(string: compared.url) ?? url))
@@ -45,11 +45,17 @@ final class ComparedRequest: Sendable {
     mediaType = compared.body?.mediaType ?? ""
   }
 
-  /// The request as it was made or recorded.
-  var raw: ComparedRequest { redacted == nil ? self : raw(body: entry.request.body?.data) }
+  /// The request as it was made, parsed once for all entries that it is compared with.
+  var raw: ComparedRequest {
+    if let known = unredacted.withLock({ $0 }) { return known }
+    let raw = raw()
+    if redacted != nil { unredacted.withLock { $0 = raw } }
+    return raw
+  }
 
-  /// The request as it was made or recorded, but with another body.
-  func raw(body: Data?) -> ComparedRequest {
+  /// The request as it was made or recorded, or with another body.
+  func raw(body: Data? = nil) -> ComparedRequest {
+    guard redacted != nil || body != nil else { return self }
     var entry = entry
     if let body { entry.request.body?.data = body }
     return ComparedRequest(entry, url.url, options, isRedacted: false)
@@ -151,7 +157,7 @@ struct Track: Sendable {
   var recorded: ComparedRequest {
     guard list.values.contains(where: { $0.string?.hasPrefix(mark) == true }),
       let json = try? JSONValue(reading: entry.request.body?.data ?? Data())
-    else { return question.raw }
+    else { return question.raw() }
     return question.raw(body: Data(marked(json, at: "request.body").description.utf8))
   }
 

@@ -102,15 +102,25 @@ struct TrackIndex: Sendable {
   private var fitting: [JSONValue: [JSONValue: Int]] = [:]
   private var families: [Family] = []
 
+  /// The index that breaks ties between matching entries by the rest of the request.
+  init(_ tracks: [Track], matching: Set<Cassette.Aspect>) {
+    self.init(tracks, tracks.map(\.recorded), by: matching, ties: Self.ties)
+  }
+
+  private static let ties: Set<Cassette.Aspect> = [.url, .query, .body]
+
   /// - Parameters:
+  ///   - recorded: The requests of the entries, with the marks of hidden values.
   ///   - aspects: The aspects that decide.
   ///   - ties: Further ones, which break ties.
-  init(_ tracks: [Track], by aspects: Set<Cassette.Aspect>, ties: Set<Cassette.Aspect> = []) {
+  private init(
+    _ tracks: [Track], _ recorded: [ComparedRequest], by aspects: Set<Cassette.Aspect>, ties: Set<Cassette.Aspect> = []
+  ) {
     self.aspects = Array(aspects) + ties.subtracting(aspects)
     compared = aspects.count
     mark = tracks.first?.mark ?? ""
     for (number, track) in tracks.enumerated() {
-      let recorded = track.recorded.forms(self.aspects)
+      let recorded = recorded[number].forms(self.aspects)
       for (form, parts) in track.question.forms(self.aspects).enumerated() {
         let key = JSONValue(parts)
         let family = same[key] ?? families.count
@@ -129,7 +139,8 @@ struct TrackIndex: Sendable {
 
   /// The indexes for ``Cassette/State/take(_:_:)``.
   static func all(_ tracks: [Track], matching: Set<Cassette.Aspect>) -> [TrackIndex] {
-    [TrackIndex(tracks, by: matching, ties: [.url, .query, .body]), TrackIndex(tracks, by: matching)]
+    let recorded = tracks.map(\.recorded)
+    return [TrackIndex(tracks, recorded, by: matching, ties: ties), TrackIndex(tracks, recorded, by: matching)]
   }
 
   private func hidden(_ template: [JSONValue], in parts: [JSONValue]?) -> [HiddenValue] {

@@ -77,7 +77,7 @@ enum SharedStores {
 
   /// Releases a store; the last user closes it. A store that was not opened here is closed by its owner.
   ///
-  /// - Returns: The closing; `nil` if others still use the store.
+  /// - Returns: The closing; `nil` if other archives still use the store.
   @discardableResult
   static func release(_ store: any ArchiveStore) -> Task<Void, Never>? {
     guard let store = store as? DiskStore else { return nil }
